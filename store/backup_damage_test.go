@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// TestBackupOfDamage checks that damage is found when the backup is made, not when it is needed.
+// TestBackupOfDamage checks that damage is found when a backup is made, not only when the backup is needed.
 func TestBackupOfDamage(t *testing.T) {
 	db := openNew(t)
 	fillControls(t, db, 5)
@@ -58,7 +58,7 @@ func TestBackupOfDamage(t *testing.T) {
 	is(t, "Backup", backUp(t.Context(), db, path), nil)
 }
 
-// checkAllowDamaged backs up a store with a damaged record, and then also a damaged blob, and restores the rest.
+// checkAllowDamaged backs up a store with a damaged record, and then also with a damaged blob, and restores the rest.
 func checkAllowDamaged(t *testing.T, db *DB, blobPath string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "b")
@@ -82,8 +82,8 @@ func checkAllowDamaged(t *testing.T, db *DB, blobPath string) {
 	is(t, "WriteFile", os.WriteFile(blobPath, content, 0o600), nil)
 }
 
-// TestBackupWithoutUnusedBlobs checks that blobs that no record refers to are left out, whatever they are, and that
-// only those that a record refers to have to be intact.
+// TestBackupWithoutUnusedBlobs checks that blobs are left out if no record refers to them, whatever they contain, and
+// that only blobs with references must be intact.
 func TestBackupWithoutUnusedBlobs(t *testing.T) {
 	o := options(t.TempDir())
 	o.Schema = ServiceSchema
@@ -105,7 +105,7 @@ func TestBackupWithoutUnusedBlobs(t *testing.T) {
 	}
 	unused, err := db.Blobs().DeleteUnused(t.Context(), func(string) bool { return false }, -time.Hour)
 	is(t, "DeleteUnused", err, nil)
-	same(t, "deleted", unused, blob.SHA256) // neither the folder nor the file that is more recent than the clock
+	same(t, "deleted", unused, blob.SHA256) // neither the folder nor the file that is newer than the clock's time
 	blobPath := filepath.Join(db.dir, dirBlobs, blob.SHA256[:2], blob.SHA256[2:])
 	is(t, "Mkdir", os.Mkdir(blobPath, 0o700), nil)
 	err = backUp(t.Context(), db, path+"2")
@@ -114,8 +114,9 @@ func TestBackupWithoutUnusedBlobs(t *testing.T) {
 	}
 }
 
-// TestBlobsOfReplacedDatabase checks that blobs stay which only a database refers to that a restore replaced, also
-// if they are put again and no longer used since, until that database is deleted.
+// TestBlobsOfReplacedDatabase checks that blobs are kept if only a database refers to them that was replaced by a
+// restore. This also applies if they have been put again and are no longer used. They are kept until that database is
+// deleted.
 func TestBlobsOfReplacedDatabase(t *testing.T) {
 	f := makeBackup(t, t.TempDir(), 3)
 	db := open(t, f.options)
@@ -145,8 +146,8 @@ func TestBlobsOfReplacedDatabase(t *testing.T) {
 	}
 }
 
-// TestRestoreToFolderThatIsOpened checks that a restore to a folder without a database replaces none that another process
-// creates meanwhile, and that nothing is restored while the folder is locked.
+// TestRestoreToFolderThatIsOpened checks that a restore to a folder without a database doesn't replace a database
+// that another process creates in the meantime, and that nothing is restored while the folder is locked.
 func TestRestoreToFolderThatIsOpened(t *testing.T) {
 	f := makeBackup(t, t.TempDir(), 3)
 	o := options(t.TempDir())
@@ -183,7 +184,7 @@ func TestFailedRestoreLeavesNoFolder(t *testing.T) {
 	}
 }
 
-// TestInvalidFileIsRefused checks that a backup with a file that the program can't use replaces nothing.
+// TestInvalidFileIsRefused checks that a backup with a file that the program can't use doesn't replace anything.
 func TestInvalidFileIsRefused(t *testing.T) {
 	db := openNew(t)
 	path := filepath.Join(t.TempDir(), "b")

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestBackupFaults makes each file operation fail in turn, with half of a write written. Then there is no backup.
+// TestBackupFaults makes each file operation fail in turn, with only half of a write written. No backup must be left
+// in any case.
 func TestBackupFaults(t *testing.T) {
 	db := openNew(t)
 	fillControls(t, db, 20)
@@ -34,11 +35,11 @@ func TestBackupFaults(t *testing.T) {
 		same(t, "tmp", files(t, db, dirTemp))
 		left, readErr := os.ReadDir(dir)
 		is(t, "ReadDir", readErr, nil)
-		if i < n { // no fault any more
+		if i < n { // no more faults
 			is(t, "Backup", err, nil)
 			break
 		}
-		// Where there are no hard links, it is renamed.
+		// If there are no hard links, the file is renamed.
 		if err == nil && operations["rename"] {
 			is(t, "Remove", os.Remove(path), nil)
 			continue
@@ -56,7 +57,7 @@ func TestBackupFaults(t *testing.T) {
 	is(t, "VerifyBackup", err, nil)
 }
 
-// TestRestoreFaults makes each file operation of a restore fail in turn: the folder is as it was.
+// TestRestoreFaults makes each file operation of a restore fail in turn. The folder must be unchanged in any case.
 func TestRestoreFaults(t *testing.T) {
 	f := makeBackup(t, t.TempDir(), 20)
 	is(t, "deleting blobs", os.RemoveAll(filepath.Join(f.options.Dir, dirBlobs)), nil)
@@ -74,7 +75,7 @@ func TestRestoreFaults(t *testing.T) {
 				return nil
 			}
 			_, err := Restore(t.Context(), f.path, o, ReadOptions{})
-			if err == nil { // no fault any more, or another operation took its place
+			if err == nil { // no more faults, or another operation took its place
 				if i < n {
 					break
 				}
@@ -114,7 +115,7 @@ func childRestores(dir string) error {
 
 const killVariable = "STORE_TEST_KILL_AT"
 
-// killAt runs fn and kills the process at the file operation whose number is in the environment.
+// killAt runs fn and kills the process at the file operation whose number is given in the environment.
 func killAt(dir string, fn func(Options) error) error {
 	var at int
 	if _, err := fmt.Sscan(os.Getenv(killVariable), &at); err != nil {
@@ -140,7 +141,7 @@ func killAt(dir string, fn func(Options) error) error {
 	return err
 }
 
-// countOperations runs a child to its end and returns the number of its file operations.
+// countOperations runs a child process to its end and returns the number of its file operations.
 func countOperations(t *testing.T, name, dir string) (n int) {
 	t.Helper()
 	t.Setenv(killVariable, "0")
@@ -166,7 +167,8 @@ func runKilled(t *testing.T, name, dir string, at int) {
 	}
 }
 
-// TestKillInBackup kills a process at 20 points of a backup. There is no file under the backup's name before it is complete.
+// TestKillInBackup kills a process at 20 points during a backup. There must be no file with the backup's name until
+// it is complete.
 func TestKillInBackup(t *testing.T) {
 	f := makeBackup(t, filepath.Join(t.TempDir(), "data"), 20)
 	dir := filepath.Dir(f.options.Dir)
@@ -186,7 +188,8 @@ func TestKillInBackup(t *testing.T) {
 	is(t, "Backup", backUp(t.Context(), db, path), nil)
 }
 
-// TestKillInRestore kills a process at 20 points of a restore. The folder has the old database or the new one.
+// TestKillInRestore kills a process at 20 points during a restore. The folder must have either the old or the new
+// database.
 func TestKillInRestore(t *testing.T) {
 	f := makeBackup(t, filepath.Join(t.TempDir(), "data"), 20)
 	dir := filepath.Dir(f.options.Dir)
@@ -213,7 +216,7 @@ func TestKillInRestore(t *testing.T) {
 	}
 	// In an empty folder, the restore is repeated.
 	is(t, "RemoveAll", os.RemoveAll(f.options.Dir), nil)
-	for _, at := range []int{total / 2, total - 7} { // there is no replaced database, nor a list of its blobs
+	for _, at := range []int{total / 2, total - 7} { // there is neither a replaced database nor a list of its blobs
 		runKilled(t, "restore", dir, at)
 	}
 	_, err := Restore(t.Context(), filepath.Join(dir, "b"), f.options, ReadOptions{})

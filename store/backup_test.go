@@ -40,7 +40,7 @@ func TestBackup(t *testing.T) {
 	blob, err := db.Blobs().Put(t.Context(), bytes.NewReader(large), 1<<30)
 	is(t, "Put", err, nil)
 	path := filepath.Join(t.TempDir(), "today.backup")
-	// While it is in use.
+	// Back up the store while it is in use.
 	view(t, db, func(*Tx) error { return backUp(t.Context(), db, path) })
 	is(t, "over another", backUp(t.Context(), db, path), ErrExists)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -52,7 +52,7 @@ func TestBackup(t *testing.T) {
 	}
 	same(t, "tmp", files(t, db, dirTemp))
 
-	// Later changes are not in it.
+	// The backup must not contain later changes.
 	update(t, db, func(tx *Tx) error { return controls.Put(tx, &control{Code: "later"}) })
 	is(t, "Delete", db.Blobs().Delete(t.Context(), blob.SHA256), nil)
 	_, err = Restore(t.Context(), path, o, ReadOptions{})
@@ -91,7 +91,7 @@ func TestBackup(t *testing.T) {
 		t.Errorf("the replaced database is gone: %v", err)
 	}
 
-	// Over a database that is damaged, which is why people restore.
+	// Restore over a damaged database, which is why users restore.
 	is(t, "Truncate", os.Truncate(filepath.Join(elsewhere.Dir, fileDatabase), 9000), nil)
 	_, err = Restore(t.Context(), path, elsewhere, ReadOptions{})
 	is(t, "Restore over damage", err, nil)
@@ -102,11 +102,11 @@ func TestBackup(t *testing.T) {
 type backupFixture struct {
 	options Options
 	path    string
-	content []byte // of the backup
+	content []byte // content of the backup
 	blob    Blob
 }
 
-// makeBackup makes a store of n records and two blobs in a folder, closes it and returns a backup of it.
+// makeBackup creates a store with n records and two blobs in a folder, closes it and returns a backup of it.
 func makeBackup(t testing.TB, dir string, n int) backupFixture {
 	t.Helper()
 	f := backupFixture{options: options(dir), path: filepath.Join(t.TempDir(), "b")}
@@ -127,7 +127,7 @@ func makeBackup(t testing.TB, dir string, n int) backupFixture {
 	return f
 }
 
-// state returns the files of a data folder with their content.
+// state returns the content of a data folder's files by path.
 func state(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	got := map[string]string{}
@@ -143,7 +143,7 @@ func state(t testing.TB, dir string) map[string]string {
 	return got
 }
 
-// checkState compares the files of a data folder but for the ID of the database, which the next Open writes.
+// checkState compares the files of a data folder, except for the ID of the database, which the next Open writes.
 func checkState(t testing.TB, what, dir string, want map[string]string) {
 	t.Helper()
 	got := state(t, dir)
@@ -155,7 +155,7 @@ func checkState(t testing.TB, what, dir string, want map[string]string) {
 	}
 }
 
-// checkRestored checks that a folder has what the fixture's backup has.
+// checkRestored checks that a folder has the content of the fixture's backup.
 func checkRestored(t testing.TB, o Options, f backupFixture, n int) {
 	t.Helper()
 	db := open(t, o)
@@ -175,8 +175,8 @@ func checkRestored(t testing.TB, o Options, f backupFixture, n int) {
 	}
 }
 
-// TestRestoreRefusesDamage checks that a backup that was cut short or of which any part was changed is refused, in each region,
-// and that nothing is replaced then.
+// TestRestoreRefusesDamage checks that a backup is rejected if it was truncated or changed in any region, and that
+// nothing is replaced in that case.
 func TestRestoreRefusesDamage(t *testing.T) {
 	f := makeBackup(t, t.TempDir(), 50)
 	before := state(t, f.options.Dir)
@@ -258,7 +258,7 @@ func TestEncryptedBackup(t *testing.T) {
 	is(t, "VerifyBackup", err, nil)
 }
 
-// TestVerifyBackup checks what the verification counts, what it misses, and that it leaves nothing.
+// TestVerifyBackup checks what the verification counts, what damage it reports, and that it leaves nothing behind.
 func TestVerifyBackup(t *testing.T) {
 	o := options(t.TempDir())
 	o.Schema = ServiceSchema
@@ -327,11 +327,11 @@ func TestVerifyBackup(t *testing.T) {
 // entry is a file of an archive.
 type entry struct {
 	name, content string
-	kind          byte  // 0: a file
-	size          int64 // if it isn't that of the content
+	kind          byte  // 0 means a regular file
+	size          int64 // if it differs from the size of the content
 }
 
-// writeArchive writes a backup with the given entries, a correct checksum, and extra bytes before it.
+// writeArchive writes a backup with the given entries, a correct checksum, and extra bytes before the checksum.
 func writeArchive(t testing.TB, path, extra string, entries ...entry) {
 	t.Helper()
 	var b bytes.Buffer
@@ -353,7 +353,7 @@ func writeArchive(t testing.TB, path, extra string, entries ...entry) {
 	writeTar(t, path, b.Bytes())
 }
 
-// writeTar writes a backup of these uncompressed bytes.
+// writeTar writes a backup with the given uncompressed bytes.
 func writeTar(t testing.TB, path string, content []byte) {
 	t.Helper()
 	var b bytes.Buffer
@@ -386,7 +386,7 @@ func readArchive(t testing.TB, content []byte) []entry {
 	}
 }
 
-// TestHostileBackup checks archives that someone has made on purpose, with a correct checksum.
+// TestHostileBackup checks maliciously crafted archives with a correct checksum.
 func TestHostileBackup(t *testing.T) {
 	f := makeBackup(t, t.TempDir(), 20)
 	whole := readArchive(t, f.content) // manifest, key, records, two blobs
@@ -516,7 +516,8 @@ func TestHostileBackup(t *testing.T) {
 	checkRestored(t, f.options, f, 20)
 }
 
-// FuzzRestore checks that a hostile archive ends in an error or a database that opens, and never outside the folder.
+// FuzzRestore checks that a hostile archive results either in an error or in a database that can be opened, and that
+// nothing is written outside the folder.
 func FuzzRestore(f *testing.F) {
 	b := makeBackup(f, f.TempDir(), 3)
 	z, err := zstd.NewReader(bytes.NewReader(b.content))
@@ -543,7 +544,7 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// TestFormat2Backup checks that backups that end with a SHA-256 can be restored, and are refused if they are damaged.
+// TestFormat2Backup checks that backups that end with a SHA-256 can be restored, and are rejected if damaged.
 func TestFormat2Backup(t *testing.T) {
 	f := makeBackup(t, t.TempDir(), 20)
 	entries := readArchive(t, f.content)
@@ -568,7 +569,7 @@ func TestFormat2Backup(t *testing.T) {
 	}
 }
 
-// TestFormat1Backup checks that backups that earlier versions made before a migration can be restored.
+// TestFormat1Backup checks that backups can be restored that earlier versions made before a migration.
 func TestFormat1Backup(t *testing.T) {
 	f := makeBackup(t, t.TempDir(), 20)
 	database := string(readDatabase(t, f.options))
@@ -598,7 +599,7 @@ func TestFormat1Backup(t *testing.T) {
 	checkRestored(t, o, f, 21)
 }
 
-// TestBackupToAnotherDriver restores to a database that isn't the folder's, and from there back.
+// TestBackupToAnotherDriver restores to a database outside the folder, and from there back to the folder.
 func TestBackupToAnotherDriver(t *testing.T) {
 	driver, err := bolt.Open(t.Context(), filepath.Join(t.TempDir(), "elsewhere"), bolt.Options{})
 	is(t, "bolt.Open", err, nil)
@@ -641,7 +642,7 @@ func checkBackupToDriver(t *testing.T, driver Driver) {
 	checkRestored(t, into, f, 20)
 }
 
-// TestBackupOfImitation backs up content that someone made to look like a compressed blob.
+// TestBackupOfImitation backs up content that was crafted to look like a compressed blob.
 func TestBackupOfImitation(t *testing.T) {
 	db := openNew(t)
 	imitation := compressedMark + "\x00\x00\x00\x00\x00\x01\x00\x00 and more"
@@ -657,7 +658,7 @@ func TestBackupOfImitation(t *testing.T) {
 	}
 }
 
-// TestBackupInDataFolder checks that a backup can't take the place of a file of the store, also through a link.
+// TestBackupInDataFolder checks that a backup can't replace a file of the store, not even through a symbolic link.
 func TestBackupInDataFolder(t *testing.T) {
 	db := openNew(t)
 	link := filepath.Join(t.TempDir(), "link")
@@ -676,11 +677,11 @@ func TestBackupInDataFolder(t *testing.T) {
 	is(t, "Backup", backUp(t.Context(), db, filepath.Join(link, dirBackups, "a.bak")), nil)
 }
 
-// TestUnfinishedBackupsAreRemoved checks that what a killed backup left goes, and nothing else.
+// TestUnfinishedBackupsAreRemoved checks that the files left by a killed backup are removed, and nothing else.
 func TestUnfinishedBackupsAreRemoved(t *testing.T) {
 	db := openNew(t)
 	parent := t.TempDir()
-	dir, other := filepath.Join(parent, "x*"), filepath.Join(parent, "xother") // a pattern is not expanded
+	dir, other := filepath.Join(parent, "x*"), filepath.Join(parent, "xother") // patterns in names must not be expanded
 	is(t, "Mkdir", errors.Join(os.Mkdir(dir, 0o700), os.Mkdir(other, 0o700)), nil)
 	old := db.clock().AddDate(0, 0, -2)
 	unrelated := filepath.Join(other, ".a.1"+unfinishedSuffix)
@@ -703,13 +704,13 @@ func TestUnfinishedBackupsAreRemoved(t *testing.T) {
 	is(t, "Backup", backUp(t.Context(), db, filepath.Join(dir, "new")), nil)
 	want := []string{"/.b.2" + unfinishedSuffix, "/.d", "/.locked" + unfinishedSuffix, "/c" + unfinishedSuffix, "/new"}
 	same(t, "files", slices.Sorted(maps.Keys(state(t, dir))), want...)
-	unlock() // by the end of its process
+	unlock() // as at the end of its process
 	is(t, "Backup", backUp(t.Context(), db, filepath.Join(dir, "newer")), nil)
 	same(t, "files", slices.Sorted(maps.Keys(state(t, dir))), append(slices.Delete(want, 2, 3), "/newer")...)
 	same(t, "files of another folder", slices.Sorted(maps.Keys(state(t, other))), "/.a.1"+unfinishedSuffix)
 }
 
-// TestBackupOfLargeBlobs checks that memory stays bounded: of sparse files with 10 GB in the long test.
+// TestBackupOfLargeBlobs checks that memory remains bounded. The long test uses sparse files of 10 GB.
 func TestBackupOfLargeBlobs(t *testing.T) {
 	size := int64(64 << 20)
 	if longtest.Enabled() {

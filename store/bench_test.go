@@ -117,9 +117,9 @@ func BenchmarkOpen(b *testing.B) {
 	b.ReportMetric(float64(size)/(1<<20), "MB")
 }
 
-// BenchmarkBackup reports how long a backup takes as a multiple of copying the folder, how much slower writes are that
-// never pause meanwhile, and how long it then takes. One fifth of the data is records. With the long tests on, the folder
-// has 1 GB.
+// BenchmarkBackup reports how long a backup takes as a multiple of copying the folder, by how much it slows down
+// continuous writes, and how long it takes during such writes. One fifth of the data is records. With long tests
+// enabled, the folder has 1 GB.
 func BenchmarkBackup(b *testing.B) {
 	size := 16 << 20
 	if longtest.Enabled() {
@@ -148,7 +148,7 @@ func BenchmarkBackup(b *testing.B) {
 	}
 	dir := b.TempDir()
 	var copies, backups, backupsBeside time.Duration
-	alone, beside := 0.0, 0.0 // writes per second
+	alone, beside := 0.0, 0.0 // in writes per second
 	n := 0
 	for b.Loop() {
 		n++
@@ -160,7 +160,7 @@ func BenchmarkBackup(b *testing.B) {
 		backups += took
 		is(b, "Remove", os.Remove(path), nil)
 
-		// Before and after, because the load of the machine changes.
+		// Measure before and after, because the load of the machine changes.
 		wait := func() { <-time.After(took) }
 		before := writesPerSecond(b, db, wait)
 		backupsBeside += elapsed(func() { beside += writesPerSecond(b, db, backup) })

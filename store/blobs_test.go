@@ -127,7 +127,7 @@ func TestSweep(t *testing.T) {
 	is(t, "a stranger's file", os.WriteFile(filepath.Join(b.dir, "README"), nil, 0o600), nil)
 	c.add(2 * time.Hour)
 	fresh := put("fresh")
-	put("again") // deduplicated: its record is still to come
+	put("again") // deduplicated; its record has not been written yet
 	gone, err := b.DeleteUnused(t.Context(), func(sha string) bool { return sha == wanted }, time.Hour)
 	is(t, "Sweep", err, nil)
 	same(t, "deleted", gone, unwanted)
@@ -140,7 +140,7 @@ func TestSweep(t *testing.T) {
 	is(t, "cancelled", err, context.Canceled)
 }
 
-// TestUnfinishedFilesAreDeleted checks that nothing else is deleted, in a folder that had files of someone else before.
+// TestUnfinishedFilesAreDeleted checks that nothing else is deleted in a folder that contained other files before.
 func TestUnfinishedFilesAreDeleted(t *testing.T) {
 	dir := t.TempDir()
 	is(t, "Mkdir", os.Mkdir(filepath.Join(dir, dirTemp), 0o700), nil)

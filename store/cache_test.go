@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// TestMemo checks that a value is computed once, and again after a change of its tables, and that neither
-// errors nor more values than the limit are kept.
+// TestMemo checks that a value is computed once, and again after a change to its tables, and that neither errors nor
+// more values than the limit are cached.
 func TestMemo(t *testing.T) {
 	db, err := store.Open(
 		t.Context(),
@@ -50,6 +50,6 @@ func TestMemo(t *testing.T) {
 		t.Error("no error")
 	}
 	get("b", 3)
-	get("c", 4) // full: the others are evicted
+	get("c", 4) // the cache is full: the other values are evicted
 	get("a", 5)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// TestFileSample checks that a sample is as large as asked for, differs between checks but not between stores with the
-// same IDs, and that a missing file is found even if it is not in the sample.
+// TestFileSample checks that a sample has the requested size, that it differs between checks but not between stores
+// with the same IDs, and that a missing file is found even if it is not in the sample.
 func TestFileSample(t *testing.T) {
 	openFilled := func() *DB {
 		o := options(filepath.Join(t.TempDir(), "data"))

@@ -73,7 +73,8 @@ func TestCodec(t *testing.T) {
 	}
 }
 
-// TestRecordDictionary checks that the dictionary is the one that stored records refer to, and that it helps.
+// TestRecordDictionary checks that the dictionary is the one used by stored records, and that it improves
+// compression.
 func TestRecordDictionary(t *testing.T) {
 	if sum := fmt.Sprintf("%x", sha256.Sum256(recordDictionaryBytes)); sum != "523299f491981030a1492cd0d17087a9e2981c79de227b7c065d32321b8e3960" {
 		t.Errorf("the dictionary was changed, so that stored records can't be read: %s", sum)
@@ -84,7 +85,7 @@ func TestRecordDictionary(t *testing.T) {
 	if is(t, "pack", err, nil); len(packed) > len(item)/2 {
 		t.Errorf("%d bytes are packed in %d", len(item), len(packed))
 	}
-	for i := range packed { // a changed bit is an error or other content, never a panic
+	for i := range packed { // a changed bit must result in an error or in other content, never in a panic
 		for bit := range 8 {
 			damaged := bytes.Clone(packed)
 			damaged[i] ^= 1 << bit
@@ -95,7 +96,7 @@ func TestRecordDictionary(t *testing.T) {
 	}
 }
 
-// vector is a record with a codec of its own.
+// vector is a record of a table with its own codec.
 type vector struct {
 	ID     int64
 	Values []float32
@@ -117,7 +118,7 @@ func TestOwnCodec(t *testing.T) {
 	db := open(t, o)
 	update(t, db, func(tx *Tx) error {
 		is(t, "Put", vectors.Put(tx, &vector{7, []float32{1, -0.5, math.MaxFloat32}}), nil)
-		// This is how it was stored before the table had a codec.
+		// This is how a record was stored before the table had a codec.
 		return tx.kv.Put("vectors", K(8).b, []byte("\x01{\"ID\":8,\"Values\":[2]}"))
 	})
 	view(t, db, func(tx *Tx) error {

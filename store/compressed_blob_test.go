@@ -18,7 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compressible returns n bytes of text that compresses.
+// compressible returns n bytes of compressible text.
 func compressible(n int) []byte {
 	var b []byte
 	for i := 0; len(b) < n; i++ {
@@ -46,8 +46,8 @@ func putBlob(t testing.TB, db *DB, content []byte) (blob Blob, path string) {
 	return blob, path
 }
 
-// TestCompressedBlobs checks that a blob is the same whether it is stored compressed or not, and that large
-// text is compressed.
+// TestCompressedBlobs checks that a blob reads the same whether it is stored compressed or not, and that large text
+// is compressed.
 func TestCompressedBlobs(t *testing.T) {
 	db := openNew(t)
 	for name, c := range map[string]struct {
@@ -92,7 +92,7 @@ func TestCompressedBlobs(t *testing.T) {
 	}
 }
 
-// TestBlobRanges reads parts of a compressed blob in any order, also after it is deleted.
+// TestBlobRanges reads parts of a compressed blob in any order, even after it has been deleted.
 func TestBlobRanges(t *testing.T) {
 	db := openNew(t)
 	content := compressible(100_000)
@@ -111,8 +111,7 @@ func TestBlobRanges(t *testing.T) {
 	}
 }
 
-// TestUncompressedBlobsOfBefore reads blobs as written before there was compression; storing one again
-// replaces it.
+// TestUncompressedBlobsOfBefore reads blobs written before compression was introduced. Storing one again replaces it.
 func TestUncompressedBlobsOfBefore(t *testing.T) {
 	db := openNew(t)
 	for _, content := range [][]byte{compressible(50_000), append([]byte(compressedMark), compressible(50_000)...)} {
@@ -129,7 +128,8 @@ func TestUncompressedBlobsOfBefore(t *testing.T) {
 	}
 }
 
-// TestDamagedCompressedBlob changes and cuts each byte of a compressed blob: what can still be read is the content.
+// TestDamagedCompressedBlob changes each byte of a compressed blob, and truncates the blob at each byte. If it can
+// still be read, the content must be correct.
 func TestDamagedCompressedBlob(t *testing.T) {
 	o := options(t.TempDir())
 	o.Schema = ServiceSchema
@@ -178,7 +178,7 @@ func TestDamagedCompressedBlob(t *testing.T) {
 	}
 }
 
-// TestBlobBombs opens small files that decompress to more than they say, or say that they do.
+// TestBlobBombs opens small files that decompress to more than the size they state, or that state a huge size.
 func TestBlobBombs(t *testing.T) {
 	db := openNew(t)
 	z, err := zstd.NewWriter(nil)
@@ -213,7 +213,7 @@ func openFile(t *testing.T, path string) *os.File {
 	return f
 }
 
-// TestBackupOfCompressedBlobs checks that a backup has the content, whatever form it is stored in.
+// TestBackupOfCompressedBlobs checks that a backup contains a blob's content, regardless of how it is stored.
 func TestBackupOfCompressedBlobs(t *testing.T) {
 	db := openNew(t)
 	content := compressible(50_000)

@@ -16,7 +16,7 @@ import (
 func TestCopy(t *testing.T) {
 	from := options(t.TempDir())
 	db := open(t, from)
-	fillControls(t, db, 12_000) // several batches
+	fillControls(t, db, 12_000) // enough for several batches
 	blob, err := db.Blobs().Put(t.Context(), bytes.NewReader(bytes.Repeat([]byte("evidence "), 9000)), 1<<20)
 	is(t, "Put", err, nil)
 	url := postgrestest.NewURL(t)
@@ -93,7 +93,7 @@ func (d *failingDriver) Update(ctx context.Context, fn func(kv.KV) error) error 
 	return d.Driver.Update(ctx, fn)
 }
 
-// TestInterruptedCopy checks that what an interrupted copy has left can't be used by mistake.
+// TestInterruptedCopy checks that an incomplete copy can't be used by mistake.
 func TestInterruptedCopy(t *testing.T) {
 	from := options(t.TempDir())
 	db := open(t, from)

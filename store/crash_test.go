@@ -15,8 +15,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/s3test"
 )
 
-// The test binary is also the process that is killed: if this variable is set, it runs the named child in the
-// folder given as its first argument.
+// The test binary is also the process to be killed: if this variable is set, it runs the named child in the folder
+// given as its first argument.
 const childVariable = "STORE_TEST_CHILD"
 
 var children = map[string]func(dir string) error{
@@ -55,8 +55,8 @@ func childOptions(dir string) Options {
 	return o
 }
 
-// childWrites prints a number whenever all of its writes are acknowledged: a record with indexes, an event, a
-// blob.
+// childWrites prints a number each time all writes of a round have been acknowledged: a record with indexes, an
+// event, a blob.
 func childWrites(dir string) error {
 	ctx := context.Background()
 	db, err := Open(ctx, childOptions(dir))
@@ -91,7 +91,7 @@ func childWrites(dir string) error {
 	}
 }
 
-// TestKill checks that everything acknowledged before a kill is complete after it.
+// TestKill checks that everything acknowledged before a kill is complete afterwards.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	written := 0
@@ -107,13 +107,13 @@ func TestKill(t *testing.T) {
 		for out.Scan() { // acknowledged before the kill took effect
 			written++
 		}
-		_ = cmd.Wait() // it was killed
+		_ = cmd.Wait() // returns an error, because the process was killed
 
 		db := open(t, options(dir))
 		view(t, db, func(tx *Tx) error {
 			n, err := documents.Count(tx, "one")
 			is(t, "Count", err, nil)
-			// One transaction may be committed and not yet acknowledged.
+			// One transaction may have been committed but not acknowledged.
 			if n != written && n != written+1 {
 				t.Fatalf("round %d: %d documents, %d were acknowledged", round, n, written)
 			}
@@ -136,7 +136,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// childMigrates kills itself in the second of two migrations.
+// childMigrates kills its own process in the second of two migrations.
 func childMigrates(dir string) error {
 	o := childOptions(dir)
 	o.Schema = newSchema(newPeople(), func(*Tx) error {
@@ -153,7 +153,7 @@ func childMigrates(dir string) error {
 	return errors.Join(errors.New("it lived"), err)
 }
 
-// TestKillInMigration checks that a crash in a migration leaves the previous version, and that the next start
+// TestKillInMigration checks that a crash during a migration leaves the previous version, and that the next start
 // continues.
 func TestKillInMigration(t *testing.T) {
 	o := oldDatabase(t)

@@ -55,8 +55,8 @@ func TestDamageSummary(t *testing.T) {
 	}
 }
 
-// fillForDamage fills a database with pages of each kind, in several transactions, so that there are
-// free pages with older content.
+// fillForDamage fills a database with pages of each kind in several transactions, so that there are free pages with
+// older content.
 func fillForDamage(t *testing.T, o Options) {
 	t.Helper()
 	db := open(t, o)
@@ -84,7 +84,7 @@ func fillForDamage(t *testing.T, o Options) {
 	is(t, "Close", db.Close(), nil)
 }
 
-// readAll reads everything in every way. Its result maps each way to its content, or to an ErrCorrupt.
+// readAll reads everything in every way. The result maps each way to the content read or to an ErrCorrupt.
 func readAll(t *testing.T, o Options) map[string]string {
 	out := map[string]string{}
 	note := func(how string, v any, err error) {
@@ -154,7 +154,7 @@ func readAll(t *testing.T, o Options) map[string]string {
 }
 
 // checkDamaged writes a damaged database and fails the test unless everything read from it is correct or an
-// ErrCorrupt. It reports whether anything was refused.
+// ErrCorrupt. It reports whether anything was rejected.
 func checkDamaged(t *testing.T, o Options, name string, b []byte, want map[string]string) (refused bool) {
 	t.Helper()
 	is(t, "WriteFile", os.WriteFile(filepath.Join(o.Dir, fileDatabase), b, 0o600), nil)
@@ -192,8 +192,8 @@ func TestDamagedBytes(t *testing.T) {
 	}
 }
 
-// TestMixedPages puts single pages of an older state into the database, as when the disk loses a write,
-// or when the file is copied while it is in use.
+// TestMixedPages replaces single pages of the database with older ones, as happens if the disk loses a write, or if
+// the file is copied while in use.
 func TestMixedPages(t *testing.T) {
 	o := options(t.TempDir())
 	fillForDamage(t, o)
@@ -207,7 +207,7 @@ func TestMixedPages(t *testing.T) {
 	whole, want := readDatabase(t, o), readAll(t, o)
 	page := os.Getpagesize()
 	refused := 0
-	// The first two pages are the headers: an older header is an older state, as after a crash.
+	// The first two pages are the headers. An older header means an older state, as after a crash.
 	for at := 2 * page; at+page <= min(len(older), len(whole)); at += page {
 		b := bytes.Clone(whole)
 		copy(b[at:at+page], older[at:])
@@ -230,7 +230,7 @@ func readAllOf(t *testing.T, o Options, b []byte) map[string]string {
 	return readAll(t, o)
 }
 
-// readDatabase returns the pages of a database that were ever used.
+// readDatabase returns the used pages of a database file.
 func readDatabase(t *testing.T, o Options) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(o.Dir, fileDatabase))
@@ -239,7 +239,7 @@ func readDatabase(t *testing.T, o Options) []byte {
 	return b[:(len(bytes.TrimRight(b, "\x00"))+page-1)/page*page]
 }
 
-// TestTruncatedDatabase truncates the file, both closed and open.
+// TestTruncatedDatabase truncates the file, both while it is closed and while it is open.
 func TestTruncatedDatabase(t *testing.T) {
 	o := options(t.TempDir())
 	fillForDamage(t, o)
@@ -254,7 +254,7 @@ func TestTruncatedDatabase(t *testing.T) {
 		checkDamaged(t, o, "cut", whole[:r.IntN(len(whole))], want)
 	}
 	if runtime.GOOS == "windows" {
-		return // an open file can't be truncated there
+		return // an open file can't be truncated on Windows
 	}
 	is(t, "WriteFile", os.WriteFile(filepath.Join(o.Dir, fileDatabase), whole, 0o600), nil)
 	db := open(t, o)
@@ -267,7 +267,7 @@ func TestTruncatedDatabase(t *testing.T) {
 	is(t, "Close", db.Close(), nil)
 }
 
-// TestPanicsOfOthers checks that only panics about the file become errors.
+// TestPanicsOfOthers checks that only panics about the file are converted to errors.
 func TestPanicsOfOthers(t *testing.T) {
 	db := openNew(t)
 	defer func() {
@@ -278,7 +278,7 @@ func TestPanicsOfOthers(t *testing.T) {
 	_ = db.View(t.Context(), func(*Tx) error { panic("mine") })
 }
 
-// changeStored changes stored bytes below the checksums, without updating the total.
+// changeStored changes stored bytes including their checksums, but without updating the total.
 func changeStored(t *testing.T, db *DB, change func(k kv.KV) error) {
 	t.Helper()
 	is(t, "Update", db.driver.Update(t.Context(), change), nil)
@@ -427,7 +427,7 @@ func TestFolderWithoutDatabase(t *testing.T) {
 				if unused := HoldsNoData(dir); unused != (tt.trace == "" && how == "missing") {
 					t.Errorf("IsUnused: %v", unused)
 				}
-				for range 2 { // refused or used, also the second time
+				for range 2 { // either an error or success, and the same the second time
 					before := listFiles(t, dir)
 					db, err := Open(t.Context(), options(dir))
 					if tt.trace == "" {
@@ -443,7 +443,7 @@ func TestFolderWithoutDatabase(t *testing.T) {
 					}
 					same(t, "files", listFiles(t, dir), before...)
 				}
-				if tt.trace != "" { // moving everything elsewhere is a remedy
+				if tt.trace != "" { // moving everything elsewhere must help
 					entries, err := os.ReadDir(dir)
 					is(t, "ReadDir", err, nil)
 					for _, e := range entries {
@@ -456,7 +456,7 @@ func TestFolderWithoutDatabase(t *testing.T) {
 	}
 }
 
-// listFiles lists the files of a folder and of those in it, without empty folders.
+// listFiles lists the files in a folder and its subfolders, but not empty folders.
 func listFiles(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -487,14 +487,14 @@ func TestExchangedDatabase(t *testing.T) {
 	is(t, "WriteFile", os.WriteFile(filepath.Join(o.Dir, fileDatabase), own, 0o600), nil)
 	is(t, "Close", open(t, o).Close(), nil)
 
-	// The database is replaced on purpose.
+	// The database is deliberately replaced.
 	is(t, "WriteFile", os.WriteFile(filepath.Join(o.Dir, fileDatabase), readDatabase(t, other), 0o600), nil)
 	is(t, "Remove", os.Remove(filepath.Join(o.Dir, fileID)), nil)
 	for range 2 {
 		is(t, "Close", open(t, o).Close(), nil)
 	}
 
-	// A restore of another folder's backup does the same.
+	// Restoring another folder's backup has the same effect.
 	db := open(t, other)
 	path := filepath.Join(t.TempDir(), "b")
 	is(t, "Backup", errors.Join(backUp(t.Context(), db, path), db.Close()), nil)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDeleteDiscarded checks that the data of a deleted assessment is deleted in transactions of limited size,
-// and that nothing else is.
+// TestDeleteDiscarded checks that the data of a deleted assessment is deleted in transactions of limited size, and
+// that nothing else is deleted.
 func TestDeleteDiscarded(t *testing.T) {
 	db := openTables(t)
 	var most UpdateStats

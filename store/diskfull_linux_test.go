@@ -44,7 +44,7 @@ func TestDiskFull(t *testing.T) {
 	undo()
 	backup := filepath.Join(t.TempDir(), "b")
 	is(t, "Backup", backUp(t.Context(), db, backup), nil)
-	// A restore is stopped by the database and by the blob.
+	// A restore fails both because of the database and because of the blob.
 	other := options(t.TempDir())
 	for _, limit := range []uint64{100, 4 << 10, 20 << 10} {
 		undo = fulldisktest.LimitFileSize(t, limit)

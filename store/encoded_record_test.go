@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// filled sets every field of a record, at any depth, to a value.
+// filled sets every field of a record to a value, including nested fields.
 func filled(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -128,8 +128,8 @@ func alikeIsSound[R any](t *testing.T, table *TenantTable[R], head []string) {
 	}
 }
 
-// TestEqualBodiesComparesEveryField checks that two items count as equal only if they differ in the header
-// alone, because one may then reuse the bytes of the other.
+// TestEqualBodiesComparesEveryField checks that two items are considered equal only if they differ in nothing but the
+// header, because the stored bytes of one may then be reused for the other.
 func TestEqualBodiesComparesEveryField(t *testing.T) {
 	line := []string{"Item.TenantRecord", "Item.AssessmentID", "Item.VersionID", "Item.Revision"}
 	alikeIsSound(t, SoAItems, line)
@@ -151,8 +151,8 @@ func line(org, version, id, text string) api.Finding {
 	return f
 }
 
-// TestRecallIsScan checks that recalled records equal those of a scan, whatever happens in between, and that no
-// other record is decoded again.
+// TestRecallIsScan checks that ScanEncoded returns the same records as a scan after any change, and that it decodes
+// no record again unnecessarily.
 func TestRecallIsScan(t *testing.T) {
 	db := openTables(t)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -245,7 +245,7 @@ func TestRecallIsScan(t *testing.T) {
 	})
 }
 
-// TestInsertAll checks that records inserted with existing bytes are read, indexed and refused like any other.
+// TestInsertAll checks that records inserted with existing bytes are read, indexed and rejected like any other.
 func TestInsertAll(t *testing.T) {
 	db := openTables(t)
 	ctx := context.Background()

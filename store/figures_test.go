@@ -95,7 +95,7 @@ func countFigures(t *testing.T, tx *Tx, a *api.Assessment) *AssessmentFigures {
 	return f
 }
 
-// figuresByKey returns what figures add to the sums, to compare them in any order.
+// figuresByKey returns the amounts that figures add to the sums, to be compared in any order.
 func figuresByKey(f *AssessmentFigures) map[string]int {
 	out := map[string]int{"all": f.Scores.All, "assessed": f.Scores.Assessed, "levels": f.Scores.Levels}
 	for _, a := range f.sums() {
@@ -144,7 +144,7 @@ func TestFiguresModel(t *testing.T) {
 			return Assessments.Put(tx, "one", &a)
 		case 1:
 			if r.IntN(3) == 0 {
-				for n := range 3 { // as assessment.Service.Delete does, items are left
+				for n := range 3 { // as in assessment.Service.Delete, items are left
 					_, soaErr := SoAVersions.DeleteAll(tx, "one", fmt.Sprint(id, n+1))
 					_, gapErr := GapVersions.DeleteAll(tx, "one", fmt.Sprint(id, n+1))
 					_, maturityErr := MaturityVersions.DeleteAll(tx, "one", fmt.Sprint(id, n+1))

@@ -60,7 +60,7 @@ func missingDatabaseError(dir, trace string) error {
 		ErrCorrupt, filepath.Join(dir, fileDatabase), trace)
 }
 
-// emptyDatabaseError returns the error of an empty database in a folder that had another one.
+// emptyDatabaseError returns the error for an empty database in a folder that used to have another one.
 func (db *DB) emptyDatabaseError(trace string) error {
 	if db.soleWriter {
 		return missingDatabaseError(db.dir, trace)

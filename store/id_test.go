@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestIDsKeepTheirOrder checks that IDs sort in the order in which they were issued, even if the clock jumps
-// back, within a process and across processes.
+// TestIDsKeepTheirOrder checks that IDs sort in the order in which they were issued, within a process and across
+// processes, even if the clock is set back.
 func TestIDsKeepTheirOrder(t *testing.T) {
 	dir, at := t.TempDir(), 9
 	o := options(dir)

@@ -63,7 +63,7 @@ func TestKeyParts(t *testing.T) {
 	}
 }
 
-// FuzzKeyOrder checks that two tuples of the same kinds sort like their parts, and that one lies within the
+// FuzzKeyOrder checks that two tuples of the same kinds sort like their parts, and that one is in the range of the
 // other's prefix only if the parts are equal.
 func FuzzKeyOrder(f *testing.F) {
 	f.Add("a", "a\x00", int64(1), int64(-1), []byte{0}, []byte{0, 0xFF}, int64(0), int64(1))
@@ -86,7 +86,7 @@ func FuzzKeyOrder(f *testing.F) {
 	})
 }
 
-// FuzzKeyParts checks that any bytes give an error, or parts that encode to the same bytes.
+// FuzzKeyParts checks that any bytes result either in an error or in parts that encode to the same bytes.
 func FuzzKeyParts(f *testing.F) {
 	f.Add(K("a\x00b", 1, []byte{0xFF}, true, time.Unix(1, 2)).b)
 	f.Add([]byte{tagText, 'a'})

@@ -16,7 +16,8 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// oldPeople holds people in the old form, with one name and no index, as the first program stored them.
+// oldPeople holds people in the old form, with a single name and no index, as stored by the first version of the
+// program.
 var oldPeople = map[string]string{
 	"p1": "\x01" + `{"id":"p1","name":"Ada Lovelace"}`,
 	"p2": "\x01" + `{"id":"p2","name":"Plato"}`,
@@ -72,7 +73,7 @@ func newPeople() *Table[person] {
 		Unique("by_first", func(p *person) []Key { return []Key{K(p.First)} }))
 }
 
-// oldDatabase creates a folder as the first program left it.
+// oldDatabase creates a folder as left by the first version of the program.
 func oldDatabase(t *testing.T) Options {
 	t.Helper()
 	o := options(t.TempDir())
@@ -123,14 +124,14 @@ func TestMigration(t *testing.T) {
 	if is(t, "the old program", err, ErrNewerSchema); !errors.As(err, &newer) || newer.Database != 3 || newer.Program != 0 {
 		t.Errorf("got %v", err)
 	}
-	db = open(t, o) // nothing to do: no second backup
+	db = open(t, o) // nothing to migrate, so there is no second backup
 	is(t, "Close", db.Close(), nil)
 	again, _ := filepath.Glob(filepath.Join(old.Dir, dirBackups, "*"))
 	if len(again) != 1 {
 		t.Errorf("backups after opening again: %v", again)
 	}
 
-	// Restore the backup to go back.
+	// Restore the backup to return to the old version.
 	m, err := Restore(t.Context(), backups[0], old, ReadOptions{})
 	if is(t, "Restore", err, nil); m.Schema != 0 || m.Blobs {
 		t.Errorf("manifest %+v", m)
@@ -167,7 +168,7 @@ func TestFailedMigration(t *testing.T) {
 		} else if !strings.Contains(err.Error(), "the database stays at") {
 			t.Errorf("%s: got %v", name, err)
 		}
-		// Earlier migrations are kept, and the failed one left nothing.
+		// Earlier migrations are kept, and the failed one has left nothing behind.
 		db := open(t, func() Options {
 			opts.Schema = newSchema(newPeople(), nothing)
 			return opts
@@ -206,8 +207,8 @@ func TestIndexesSettle(t *testing.T) {
 	})
 }
 
-// TestTalliesInMigrations checks that migrations may write to tables whose tallies are missing, and that these are right
-// afterwards, as are those that were there.
+// TestTalliesInMigrations checks that migrations may write to tables whose tallies are missing, and that all tallies
+// are correct afterwards.
 func TestTalliesInMigrations(t *testing.T) {
 	o := options(t.TempDir())
 	key := func(c *control) Key { return K(c.Code) }
@@ -246,7 +247,7 @@ func TestTalliesInMigrations(t *testing.T) {
 	})
 }
 
-// TestRemovedIndex checks that an index which is no longer declared is dropped without building the others again.
+// TestRemovedIndex checks that an index that is no longer declared is dropped without rebuilding the others.
 func TestRemovedIndex(t *testing.T) {
 	o := options(t.TempDir())
 	key := func(c *control) Key { return K(c.Code) }
@@ -268,8 +269,8 @@ func TestRemovedIndex(t *testing.T) {
 	})
 }
 
-// TestOtherFormats checks that a database in another format is refused, says whether it is too old or
-// too new, and stays as it was.
+// TestOtherFormats checks that a database in another format is rejected and left unchanged, and that the error says
+// whether it is too old or too new.
 func TestOtherFormats(t *testing.T) {
 	for format, want := range map[int]error{1: ErrOldFormat, 2: ErrOldFormat, formatVersion + 1: ErrNewerSchema} {
 		o := options(t.TempDir())
@@ -285,7 +286,7 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// removeChecksums turns a database into one of the format without checksums.
+// removeChecksums converts a database to the format without checksums.
 func removeChecksums(t *testing.T, o Options) {
 	t.Helper()
 	d, err := bolt.Open(t.Context(), filepath.Join(o.Dir, fileDatabase), bolt.Options{})
@@ -314,8 +315,8 @@ func removeChecksums(t *testing.T, o Options) {
 	is(t, "Update", errors.Join(err, d.Close(), os.Remove(filepath.Join(o.Dir, fileID))), nil)
 }
 
-// TestFormat3 checks that a database from before there were checksums gets them, after a backup, and
-// that the backup is migrated as well.
+// TestFormat3 checks that a database without checksums gets them, after a backup, and that the backup can be migrated
+// as well.
 func TestFormat3(t *testing.T) {
 	o := options(t.TempDir())
 	fillForDamage(t, o)
@@ -346,8 +347,8 @@ func TestFormat3(t *testing.T) {
 	check("restored and migrated")
 }
 
-// TestFormat4 checks that a database of the format before compressed blobs is only marked: everything in it
-// stays readable, and programs that know only that format refuse it from then on.
+// TestFormat4 checks that a database from before compressed blobs is only marked with the new format. Everything in
+// it remains readable, but programs that only support the old format reject it from then on.
 func TestFormat4(t *testing.T) {
 	o := options(t.TempDir())
 	db := open(t, o)
@@ -368,7 +369,7 @@ func TestFormat4(t *testing.T) {
 	}
 }
 
-// TestFormat3Schema checks that an old format and an old schema are migrated at one start.
+// TestFormat3Schema checks that an old format and an old schema are both migrated in a single start.
 func TestFormat3Schema(t *testing.T) {
 	o := oldDatabase(t)
 	removeChecksums(t, o)

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// checkIndexes compares every index and tally of a table with the entries that its records give.
+// checkIndexes compares every index and tally of a table with the entries derived from its records.
 func checkIndexes[R any](t testing.TB, tx *Tx, table *Table[R]) {
 	t.Helper()
 	want := map[string][]byte{}
@@ -51,7 +51,7 @@ func checkIndexes[R any](t testing.TB, tx *Tx, table *Table[R]) {
 	checkTallies(t, tx, table.untyped)
 }
 
-// checkTallies compares every tally of a table with what its records add up to.
+// checkTallies compares every tally of a table with the sums over its records.
 func checkTallies(t testing.TB, tx *Tx, s *untypedTable) {
 	t.Helper()
 	is(t, "flushTallies", tx.flushTallies(), nil)
@@ -79,7 +79,7 @@ func checkTallies(t testing.TB, tx *Tx, s *untypedTable) {
 	}
 }
 
-// TestTableModel compares random operations, with rollbacks, on a table and on a map.
+// TestTableModel compares the effects of random operations, with rollbacks, on a table and on a map.
 func TestTableModel(t *testing.T) { checkTableModel(t, openNew(t)) }
 
 func TestTableModelInPostgreSQL(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/store/s3"
 )
 
-// openWithBucket opens a store whose files are in a bucket. Its clock can be moved.
+// openWithBucket opens a store whose files are in a bucket. Its clock can be advanced.
 func openWithBucket(t *testing.T) (db *DB, server *s3test.Server, ahead *time.Duration) {
 	t.Helper()
 	server, ahead = s3test.Start(t), new(time.Duration)
@@ -63,7 +63,7 @@ func TestBlobsInBucket(t *testing.T) {
 		t.Error(err)
 	}
 
-	// While the bucket fails, nothing is stored or left behind; afterwards, everything works as before.
+	// While the bucket fails, nothing is stored or left behind. Afterwards, everything works again.
 	server.Answer(t, 503)
 	_, err = b.Put(t.Context(), strings.NewReader("later"), 100)
 	is(t, "Put at 503", err, ErrUnavailable)
@@ -79,7 +79,8 @@ func TestBlobsInBucket(t *testing.T) {
 	}
 }
 
-// TestUnusedBlobsInBucket deletes blobs that nothing refers to, while another process begins to refer to one of them.
+// TestUnusedBlobsInBucket deletes blobs that nothing refers to, while another process starts referring to one of
+// them.
 func TestUnusedBlobsInBucket(t *testing.T) {
 	db, _, ahead := openWithBucket(t)
 	b := db.Blobs()

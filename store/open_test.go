@@ -160,7 +160,7 @@ func TestTx(t *testing.T) {
 	}), ErrTooLarge)
 }
 
-// TestGivenDriver opens a store on a driver opened by the caller, without service.db.
+// TestGivenDriver opens a store with a driver opened by the caller, without service.db.
 func TestGivenDriver(t *testing.T) {
 	o := options(t.TempDir())
 	path := filepath.Join(t.TempDir(), "other.db")
@@ -185,7 +185,7 @@ func TestGivenDriver(t *testing.T) {
 	if _, err := Restore(t.Context(), path, o, ReadOptions{}); err == nil {
 		t.Error("restored over a driver that isn't ours")
 	}
-	// If opening fails, the store closes the driver it was given.
+	// If opening fails, the store closes the given driver.
 	d, err := bolt.Open(t.Context(), path, bolt.Options{})
 	is(t, "opening the driver", err, nil)
 	_, err = Open(t.Context(), Options{Driver: d})

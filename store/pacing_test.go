@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestPacedWriter checks that a backup pauses after a part during which the store was written to, and only then, and
-// that the pause ends with its context.
+// TestPacedWriter checks that a backup pauses only after a part during which the store was written to, and that the
+// pause ends with its context.
 func TestPacedWriter(t *testing.T) {
 	db := openNew(t)
 	now := day
@@ -18,7 +18,7 @@ func TestPacedWriter(t *testing.T) {
 	p := newPacedWriter(ctx, io.Discard, db)
 	part := make([]byte, pacedSize/2)
 	write := func() error {
-		now = now.Add(time.Hour) // a pause would be of the maximum
+		now = now.Add(time.Hour) // any pause would be as long as possible
 		n, err := p.Write(part)
 		if n != len(part) {
 			t.Errorf("%d bytes written", n)
@@ -39,7 +39,7 @@ func TestPacedWriter(t *testing.T) {
 	is(t, "after it", write(), nil)
 }
 
-// TestBackupBesideWrites checks a backup of several parts during which the store is written to.
+// TestBackupBesideWrites checks a backup of several parts while the store is being written to.
 func TestBackupBesideWrites(t *testing.T) {
 	o := options(t.TempDir())
 	o.Clock = time.Now

@@ -25,7 +25,7 @@ func packKeys(t *testing.T, tx *Tx) (keys [][]byte) {
 	return keys
 }
 
-// insertLines inserts lines into the database as drafts do. They may share the content of candidates.
+// insertLines inserts lines into the database as drafts do. They can share the content of candidates.
 func insertLines(
 	t *testing.T, db *DB, org string, candidates []*EncodedRecord[api.Finding], lines ...api.Finding,
 ) (written []*EncodedRecord[api.Finding]) {
@@ -57,9 +57,9 @@ func deletePacks(tx *Tx, org, assessment string) error {
 	return err
 }
 
-// TestContentIsShared checks that content shared by versions of an assessment is stored once, whether the older
-// version was read or just written, that changing or deleting it in one version leaves the others unchanged, and
-// that organizations and assessments don't share.
+// TestContentIsShared checks that content shared by several versions of an assessment is stored once, whether the
+// older version was read or has just been written. Changing or deleting it in one version must leave the others
+// unchanged, and organizations and assessments must not share content.
 func TestContentIsShared(t *testing.T) {
 	db := openTables(t)
 	first := insertLines(t, db, "one", nil, line("one", "v1", "a1", "words"), line("one", "v1", "b1", "other words"))
@@ -106,10 +106,10 @@ func TestContentIsShared(t *testing.T) {
 		is(t, "no scope", err, ErrBadKey)
 		return deletePacks(tx, "one", "a1")
 	})
-	read("one", line("one", "v1", "a1", "new")) // it has its own bytes since it was changed
+	read("one", line("one", "v1", "a1", "new")) // it has had its own bytes since it was changed
 	read("one", elsewhere)
 	read("two", line("two", "v1", "a1", "words"))
-	// Content is written again if what would be shared was deleted meanwhile.
+	// Content is written again if the content to be shared has been deleted in the meantime.
 	insertLines(t, db, "one", second, line("one", "v5", "a5", "words"))
 	read("one", line("one", "v5", "a5", "words"))
 	view(t, db, func(tx *Tx) error {
@@ -121,7 +121,7 @@ func TestContentIsShared(t *testing.T) {
 	})
 }
 
-// TestFailedInsertIsNotShared checks that no record refers to a pack of a transaction that failed.
+// TestFailedInsertIsNotShared checks that no record refers to a pack from a transaction that failed.
 func TestFailedInsertIsNotShared(t *testing.T) {
 	db := openTables(t)
 	f := line("one", "v1", "a1", "words")
@@ -139,8 +139,8 @@ func TestFailedInsertIsNotShared(t *testing.T) {
 	}
 }
 
-// TestPacksAreSmall checks what packs are for, with items that differ in 300 of 4,300 bytes: three
-// versions take little more than one, and reading one item decompresses no more than packSize.
+// TestPacksAreSmall checks the purpose of packs, with items that differ in 300 of 4,300 bytes: three versions take
+// little more space than one, and reading an item decompresses no more than packSize.
 func TestPacksAreSmall(t *testing.T) {
 	db := openTables(t)
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -196,7 +196,7 @@ func TestPacksAreSmall(t *testing.T) {
 	})
 }
 
-// TestLargeRecordInPack checks that a record larger than a pack has a pack of its own.
+// TestLargeRecordInPack checks that a record larger than a pack gets its own pack.
 func TestLargeRecordInPack(t *testing.T) {
 	db := openTables(t)
 	big := line("one", "v1", "b1", strings.Repeat("word ", 2*packSize/1_000))
@@ -211,7 +211,7 @@ func TestLargeRecordInPack(t *testing.T) {
 	})
 }
 
-// TestPacksDamaged checks that a missing or damaged pack or reference is reported as damage, with its place.
+// TestPacksDamaged checks that a missing or damaged pack or reference is reported as damage, with its location.
 func TestPacksDamaged(t *testing.T) {
 	db := openTables(t)
 	insertLines(t, db, "one", nil, line("one", "v1", "a1", "words"), line("one", "v1", "b1", "words"))
@@ -228,7 +228,7 @@ func TestPacksDamaged(t *testing.T) {
 		pack, row = bytes.Clone(pack), bytes.Clone(row)
 		return err
 	})
-	for n := range pack { // with a valid checksum each
+	for n := range pack { // each with a valid checksum
 		for _, change := range [][]byte{pack[:n], append(append(bytes.Clone(pack[:n]), pack[n]^0x55), pack[n+1:]...)} {
 			update(t, db, func(tx *Tx) error { return tx.kv.Put(packsTable, key, change) })
 			if err := get(); err != nil && !errors.Is(err, ErrCorrupt) {
@@ -257,7 +257,7 @@ func TestPacksDamaged(t *testing.T) {
 	is(t, "encodeEntryRecord", err, nil)
 	update(t, db, func(tx *Tx) error { return tx.kv.Put(Findings.Name(), K("one", "b1").b, beyond) })
 	is(t, "a body beyond the entry", get(), ErrCorrupt)
-	// The checksum of a pack is verified, also by CheckRecords, which names it.
+	// The checksum of a pack is verified. CheckRecords verifies it, too, and names the pack.
 	update(t, db, func(tx *Tx) error {
 		return errors.Join(tx.kv.Put(Findings.Name(), K("one", "b1").b, row), tx.kv.driver.Put(packsTable, key, append(pack, 1, 2, 3, 4)))
 	})
@@ -268,8 +268,8 @@ func TestPacksDamaged(t *testing.T) {
 	}
 }
 
-// TestPassagesInPacks checks that passages are stored in packs of their set, are read, changed and deleted one by
-// one, and that deleting the packs of one set leaves those of others.
+// TestPassagesInPacks checks that passages are stored in the packs of their set, that they are read, changed and
+// deleted one by one, and that deleting the packs of one set leaves those of others.
 func TestPassagesInPacks(t *testing.T) {
 	db := openTables(t)
 	chunk := func(id, doc string, set int64) *Chunk {
@@ -315,8 +315,8 @@ func TestPassagesInPacks(t *testing.T) {
 	})
 }
 
-// TestRewriteJoinsPacks checks that a migration gets whole records, wherever their content is stored, and writes
-// them whole.
+// TestRewriteJoinsPacks checks that a migration receives and writes complete records, regardless of where their
+// content is stored.
 func TestRewriteJoinsPacks(t *testing.T) {
 	db := openTables(t)
 	first := insertLines(t, db, "one", nil, line("one", "v1", "a1", "words"))

@@ -28,7 +28,7 @@ func codes(cs []control) []string {
 	return s
 }
 
-// TestPages checks that going through all pages gives the same as a scan, for every order and filter.
+// TestPages checks that paging through a list yields the same records as a scan, for every order and filter.
 func TestPages(t *testing.T) {
 	db := openNew(t)
 	fillControls(t, db, 103)
@@ -87,7 +87,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPageWhileChanging checks that records added or deleted between two pages neither repeat nor hide others.
+// TestPageWhileChanging checks that adding or deleting records between two pages causes no other records to be
+// repeated or omitted.
 func TestPageWhileChanging(t *testing.T) {
 	db := openNew(t)
 	fillControls(t, db, 20)

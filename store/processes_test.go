@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/store/postgres"
 )
 
-// openShared opens the same database for several processes with one clock.
+// openShared opens the same database for several processes that share a clock.
 func openShared(t *testing.T, n int) (all []*DB, now *time.Time) {
 	t.Helper()
 	url := postgrestest.NewURL(t)
@@ -28,7 +28,7 @@ func openShared(t *testing.T, n int) (all []*DB, now *time.Time) {
 	return all, now
 }
 
-// stopBackground stops the heartbeats, so that the test alone makes them.
+// stopBackground stops the heartbeats, so that the test can send them itself.
 func stopBackground(all []*DB) {
 	for _, db := range all {
 		db.processes.stop()
@@ -51,7 +51,7 @@ func TestLeader(t *testing.T) {
 	if got := leaders(all); len(got) != 1 || got[0] != 0 {
 		t.Fatalf("the leaders are %v", got)
 	}
-	// It is killed: it stops before another one takes over.
+	// A killed process stops being the leader before another one takes over.
 	*now = now.Add(aliveFor - heartbeatInterval)
 	if got := leaders(all); len(got) != 0 {
 		t.Errorf("the leaders are %v, although the only one has not renewed its record", got)
@@ -69,7 +69,7 @@ func TestLeader(t *testing.T) {
 	if got := leaders(all); len(got) != 1 {
 		t.Errorf("the leaders are %v", got)
 	}
-	// One that stops leaves at once.
+	// A process that stops is removed immediately.
 	is(t, "Close", all[2].Close(), nil)
 	is(t, "heartbeat", all[1].renewAndClaimLeadership(t.Context()), nil)
 	if got := leaders(all[:2]); len(got) != 1 || got[0] != 1 {
@@ -100,7 +100,7 @@ func TestClaims(t *testing.T) {
 	is(t, "heartbeat", all[0].renewAndClaimLeadership(t.Context()), nil)
 	claim(all[0], true)
 
-	// A new leader removes what processes have left behind that ended long ago.
+	// A new leader removes the records of processes that ended long ago.
 	update(t, all[1], func(tx *Tx) error { _, err := tx.Claim("document 2"); return err })
 	_, err := all[1].ExchangeCounts(t.Context(), "requests", 7, map[string]int{"a": 1})
 	is(t, "ExchangeCounts", err, nil)
@@ -145,8 +145,8 @@ func TestExchangeCounts(t *testing.T) {
 	exchange(all[2], 7, nil, 0)
 }
 
-// TestChangesOfOthers checks that a process notices what another has written, and that one whose program is older than the
-// records refuses to write.
+// TestChangesOfOthers checks that a process notices writes by another process, and that a process whose program is
+// older than the records refuses to write.
 func TestChangesOfOthers(t *testing.T) {
 	all, _ := openShared(t, 2)
 	changed := all[1].Changed()

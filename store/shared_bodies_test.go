@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// putOldLine stores a finding as format 5 did: its body under bodyKey, its header with a reference to that. If
+// putOldLine stores a finding in format 5: its body under bodyKey, and its header with a reference to the body. If
 // isPacked is not set, neither is a packed record, as in format 4.
 func putOldLine(t *testing.T, tx *Tx, f api.Finding, bodyKey []byte, isPacked bool) {
 	t.Helper()
@@ -38,9 +38,9 @@ func putOldLine(t *testing.T, tx *Tx, f api.Finding, bodyKey []byte, isPacked bo
 	}
 }
 
-// TestFormat5 checks that a database with items as they were stored before packs, and with their index entries, is
-// only marked at its first start: the items are read, changed and deleted, and new versions share their content
-// once it is in a pack.
+// TestFormat5 checks that a database with items and index entries from before packs is only marked with the new
+// format at its first start. The items can be read, changed and deleted, and new versions share their content once it
+// is in a pack.
 func TestFormat5(t *testing.T) {
 	o := options(t.TempDir())
 	o.Schema = ServiceSchema

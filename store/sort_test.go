@@ -42,8 +42,8 @@ func TestSortSlice(t *testing.T) {
 	}
 }
 
-// TestSortedListIsStableUnderWrites checks that an unchanged record is seen exactly once, whatever changes
-// between two pages.
+// TestSortedListIsStableUnderWrites checks that an unchanged record is listed exactly once, whatever changes between
+// two pages.
 func TestSortedListIsStableUnderWrites(t *testing.T) {
 	n := 0
 	db, err := store.Open(
@@ -104,7 +104,7 @@ func TestSortedListIsStableUnderWrites(t *testing.T) {
 			t.Errorf("%s was seen %d times", id, seen[id])
 		}
 	}
-	// A cursor belongs to one sort order only.
+	// A cursor is only valid for one sort order.
 	if _, err := store.SortedList(t.Context(), db, store.Assessments, "o", p, "name", byState, store.PageQuery[api.Assessment]{}); !api.IsCode(
 		err,
 		api.CodeValidation,

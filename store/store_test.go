@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// control is a record that belongs to no organization, document one that does. They are the tests' example
-// tables.
+// control is a record that belongs to no organization, and document is one that does. They are used in the tests'
+// example tables.
 type control struct {
 	Code   string   `json:"code"`
 	Domain string   `json:"domain"`
@@ -54,7 +54,7 @@ var testSchema = Schema{Tables: []AnyTable{controls, documents}}
 
 var day = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
-// clock stands still until the test moves it.
+// clock stands still until the test advances it.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -72,7 +72,7 @@ func (c *clock) add(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// counter returns a function that returns id-1, id-2, …; the prefix keeps two counters in one folder apart.
+// counter returns a function that returns id-1, id-2, …; the prefix distinguishes two counters in one folder.
 func counter(prefix string) func() string {
 	var mu sync.Mutex
 	n := 0

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// collect turns a scan into the names that name gives its records.
+// collect returns the names of the records in a scan, as given by name.
 func collect[R any](t testing.TB, scan iter.Seq2[R, error], name func(R) string) []string {
 	t.Helper()
 	got := []string{}
@@ -217,7 +217,7 @@ func TestTenantTable(t *testing.T) {
 		return nil
 	})
 	update(t, db, func(tx *Tx) error {
-		one.Hash = "" // removes it from the index
+		one.Hash = "" // removes the record from the index
 		is(t, "Update", documents.Update(tx, "one", &one), nil)
 		is(t, "hash is free", documents.Insert(tx, "one", &document{OrganizationID: "one", ID: "d2", Hash: "h"}), nil)
 		one.Hash = "h"
@@ -234,7 +234,7 @@ func TestTenantTable(t *testing.T) {
 	})
 }
 
-// TestKeyTooLongIsNotFound checks that a key that can't have been written is reported as not found, not as a
+// TestKeyTooLongIsNotFound checks that a key that is too long to have been written is reported as not found, not as a
 // failure of the database.
 func TestKeyTooLongIsNotFound(t *testing.T) {
 	db := openNew(t)

@@ -9,9 +9,9 @@ type Reader struct {
 	Failed bool
 }
 
-// Uvarint reads a number of at most limit.
+// Uvarint reads a number that is at most limit.
 func (r *Reader) Uvarint(limit int) int {
-	if len(r.Data) > 0 && r.Data[0] < 0x80 && int(r.Data[0]) <= limit { // the usual case
+	if len(r.Data) > 0 && r.Data[0] < 0x80 && int(r.Data[0]) <= limit { // the most common case
 		n := int(r.Data[0])
 		r.Data = r.Data[1:]
 		return n
@@ -36,7 +36,7 @@ func (r *Reader) Bytes(n int) []byte {
 	return out
 }
 
-// PrefixedBytes reads a number and then as many bytes.
+// PrefixedBytes reads a length and that number of bytes.
 func (r *Reader) PrefixedBytes() []byte { return r.Bytes(r.Uvarint(len(r.Data))) }
 
 func (r *Reader) fail() { r.Data, r.Failed = nil, true }

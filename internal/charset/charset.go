@@ -1,4 +1,4 @@
-// Package charset guesses the encoding of text and decodes it. It knows nothing of formats.
+// Package charset guesses the encoding of text and decodes it. It is independent of document formats.
 package charset
 
 import (
@@ -20,16 +20,16 @@ import (
 // Charset is a character encoding.
 type Charset int
 
-// The encodings that Guess tells apart.
+// The encodings that Guess distinguishes.
 const (
 	UTF8 Charset = iota
 	UTF16LE
 	UTF16BE
-	Windows1252 // also Latin-1: its printable characters are the same
+	Windows1252 // also used for Latin-1, whose printable characters are the same
 )
 
-// Guess guesses the encoding of a sample: by its byte order mark, else by NUL bytes in positions typical
-// of UTF-16, else by whether it is valid UTF-8. A character cut off at the end of the sample is allowed.
+// Guess guesses the encoding of a sample from its byte order mark, or else from NUL bytes in positions typical of
+// UTF-16, or else by checking whether it is valid UTF-8. The sample may end within a character.
 func Guess(sample []byte) Charset {
 	switch {
 	case bytes.HasPrefix(sample, []byte{0xEF, 0xBB, 0xBF}):
@@ -48,8 +48,8 @@ func Guess(sample []byte) Charset {
 				odd++
 			}
 		}
-		// UTF-16 text in Latin letters has a NUL in nearly every second byte; other scripts have
-		// them only at spaces, so a byte order mark is required.
+		// UTF-16 text in Latin letters has a NUL in nearly every second byte. Other scripts have NULs only in spaces,
+		// so a byte order mark is required for them.
 		half := len(sample) / 2
 		if odd > half*3/5 && even < half/20 {
 			return UTF16LE

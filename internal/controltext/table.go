@@ -1,5 +1,5 @@
-// Package controltext reads the product's own texts about controls: for each control code, a line
-// with a topic and sentences.
+// Package controltext reads the product's own texts about controls. Each line holds a control code, a topic and
+// sentences.
 package controltext
 
 import (
@@ -18,7 +18,7 @@ type Entry struct {
 // AllTexts returns the entry's topic, followed by its sentences.
 func (e Entry) AllTexts() []string { return append([]string{e.Topic}, e.Sentences...) }
 
-// Table holds entries in the order of the file names and the lines in each file.
+// Table holds entries in the order of the files' names and of the lines in each file.
 type Table struct {
 	Entries     []Entry
 	indexByCode map[string]int
@@ -33,7 +33,7 @@ func (t *Table) Lookup(code string) (Entry, bool) {
 	return t.Entries[i], true
 }
 
-// ReadTable reads all *.txt files of a folder. Errors name the file and the line.
+// ReadTable reads all *.txt files in a folder. Errors name the file and the line.
 func ReadTable(folder fs.FS) (*Table, error) {
 	t := &Table{indexByCode: make(map[string]int)}
 	names, err := fs.Glob(folder, "*.txt")
@@ -88,7 +88,7 @@ func (t *Table) addLines(text string) error {
 	return nil
 }
 
-// Add adds an entry. It returns an error if the table has an entry with the same code.
+// Add adds an entry. It returns an error if the table already has an entry with the same code.
 func (t *Table) Add(e Entry) error {
 	if _, exists := t.indexByCode[e.Code]; exists {
 		return fmt.Errorf("%s occurs twice in the table", e.Code)

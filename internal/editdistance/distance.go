@@ -1,10 +1,9 @@
-// Package editdistance computes the edit distance of two words, for suggestions of the form "did
-// you mean".
+// Package editdistance computes the edit distance of two words, for "did you mean" suggestions.
 package editdistance
 
-// Distance returns the number of edits between two words, given as runes or bytes: insertions,
-// deletions, substitutions and swaps of neighbors (optimal string alignment). The time is
-// proportional to the product of the lengths, so callers must limit them.
+// Distance returns the number of edits between two words, given as runes or bytes. Edits are insertions, deletions,
+// substitutions and swaps of adjacent characters (optimal string alignment). The time is proportional to the product
+// of the lengths, so callers must limit them.
 func Distance[E comparable](a, b []E) int {
 	beforeLast, last, current := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -1,8 +1,8 @@
-// Package filelock locks files and folders among processes. The system releases a lock when its process ends, however it
-// ends.
+// Package filelock locks files and folders across processes. The operating system releases a lock when its process
+// ends for any reason.
 package filelock
 
 import "errors"
 
-// ErrLocked is the error if the file is locked already.
+// ErrLocked is the error if the file is already locked.
 var ErrLocked = errors.New("the file is locked")

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// TryLock locks an existing file or folder until release is called, or returns ErrLocked. Any other error means that it
-// can't be locked. release can always be called.
+// TryLock locks an existing file or folder until release is called, or returns ErrLocked. Any other error means that
+// the file can't be locked. release can be called in any case.
 func TryLock(path string) (release func(), err error) {
-	// Opening a named pipe doesn't wait for a writer.
+	// With O_NONBLOCK, opening a named pipe doesn't wait for a writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:forbidigo // nothing is read
 	if err != nil {
 		return func() {}, err

@@ -8,13 +8,13 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// field is something that a filter can name. Its values have one type: string, bool, int, float64 or []string. An absent
-// text, such as a missing owner, is "".
+// field is a field that filters can refer to. Its values have a single type: string, bool, int, float64 or []string.
+// An absent text, such as a missing owner, is "".
 type field[I any] struct {
-	names   []string // the first is the usual one
+	names   []string // the first is the preferred one
 	value   func(*I) any
-	allowed []string // all values that a text can have; nil if any
-	isCode  bool     // whether it is a code, in capitals, which filters may write in any case
+	allowed []string // all possible values of a text; nil if there is no limitation
+	isCode  bool     // whether it is an uppercase code, which filters may write in any case
 }
 
 // optional returns a text that may be absent.
@@ -52,7 +52,7 @@ func fieldsOf[I any]() []field[I] {
 	panic(fmt.Sprintf("itemfilter: %T is not an item", *new(I)))
 }
 
-// commonFields returns the fields of all items. item returns the common part of one.
+// commonFields returns the fields that all items have, and more. item returns the common part of an item.
 func commonFields[I any](item func(*I) *api.Item, more ...field[I]) []field[I] {
 	return append([]field[I]{
 		{names: []string{"control", "control_code"}, isCode: true, value: func(i *I) any { return item(i).ControlCode }},

@@ -1,9 +1,10 @@
-// Package itemfilter is the language in which people select items of a deliverable, for example
-// domain == "IAC" && status == "not_evidenced".
+// Package itemfilter implements the language in which users select items of a deliverable, for example domain ==
+// "IAC" && status == "not_evidenced".
 //
-// It is the part of the expression language of github.com/expr-lang/expr that is linear in the length of the filter and of
-// the item: comparisons, and, or, not, and searches in texts and lists. The same filters work in the API, the commands and
-// the terminal interface. The package knows the names of the fields, and nothing about stores and requests.
+// It is the part of the expression language of github.com/expr-lang/expr whose evaluation takes time linear in the
+// length of the filter and of the item: comparisons, and, or, not, and searches in texts and lists. The same filters
+// work in the API, the commands and the terminal interface. The package knows the names of the fields, but nothing
+// about stores and requests.
 package itemfilter
 
 import (
@@ -23,7 +24,7 @@ import (
 	"github.com/scf-service/service/internal/editdistance"
 )
 
-// maxNodes is the maximum number of operators, names and values of a filter.
+// maxNodes is the maximum number of operators, names and values in a filter.
 const maxNodes = 300
 
 // Filter selects items of type I: api.SoAItem, api.Finding, api.MaturityScore or api.POAMItem.
@@ -32,8 +33,8 @@ type Filter[I any] struct {
 	fields  []field[I]
 }
 
-// Compile reads a filter. An empty text selects every item. The error is a validation error of the field "where" that names
-// the place in the text.
+// Compile parses a filter. An empty text selects every item. The error is a validation error of the field "where"
+// that includes the position in the text.
 func Compile[I any](text string) (*Filter[I], error) {
 	f := &Filter[I]{fields: fieldsOf[I]()}
 	if strings.TrimSpace(text) == "" {
@@ -64,7 +65,7 @@ func (f *Filter[I]) Selects(i *I) bool {
 		return true
 	}
 	out, err := expr.Run(f.program, f.values(i))
-	return err == nil && out == true // Compile has checked the types, so there is no error
+	return err == nil && out == true // Compile has checked the types, so there is never an error
 }
 
 func (f *Filter[I]) values(i *I) map[string]any {
@@ -88,7 +89,7 @@ func Names[I any]() (names []string) {
 
 func invalid(format string, args ...any) error { return api.Invalid("where", format, args...) }
 
-// describe returns the message of an error of the expression library with the column it concerns.
+// describe returns the message of an error of the expression library, with the column in which it occurred.
 func describe(err error) string {
 	if at, ok := errors.AsType[*file.Error](err); ok {
 		return fmt.Sprintf("%s, in column %d; write it as: %s", strings.TrimSuffix(at.Message, "."), at.Column+1, example)
@@ -99,10 +100,10 @@ func describe(err error) string {
 
 const example = `domain == "IAC" && status == "not_evidenced"`
 
-// operators lists what filters may use. Each takes time linear in the length of its operands.
+// operators lists the operators that filters may use. Each takes time linear in the length of its operands.
 var operators = []string{"==", "!=", "<", "<=", ">", ">=", "&&", "||", "and", "or", "in", "contains", "startsWith", "endsWith", "matches"}
 
-// checker visits the nodes of a filter and keeps the first error.
+// checker visits the nodes of a filter and records the first error.
 type checker[I any] struct {
 	fields []field[I]
 	nodes  int
@@ -152,7 +153,7 @@ func (c *checker[I]) visitBinary(n *ast.BinaryNode) {
 			c.fail(n, "the pattern after matches has to be a text in quotes")
 		}
 	}
-	// A value that the field never has would select nothing, or everything.
+	// A value that the field can't have would select nothing, or everything.
 	for _, side := range [][2]ast.Node{{n.Left, n.Right}, {n.Right, n.Left}} {
 		f := c.find(side[0])
 		if f == nil || len(f.allowed) == 0 || n.Operator != "==" && n.Operator != "!=" && n.Operator != "in" {
@@ -166,7 +167,7 @@ func (c *checker[I]) visitBinary(n *ast.BinaryNode) {
 	}
 }
 
-// codePatcher converts the strings that codes are compared with to upper case.
+// codePatcher converts strings that are compared with codes to upper case.
 type codePatcher[I any] struct{ fields *checker[I] }
 
 // Visit implements ast.Visitor.
@@ -200,7 +201,7 @@ func (c *checker[I]) fail(n ast.Node, format string, args ...any) {
 	}
 }
 
-// find returns the field that a node names, or nil.
+// find returns the field that a node refers to, or nil.
 func (c *checker[I]) find(n ast.Node) *field[I] {
 	name, ok := n.(*ast.IdentifierNode)
 	if !ok {
@@ -214,7 +215,7 @@ func (c *checker[I]) find(n ast.Node) *field[I] {
 	return nil
 }
 
-// suggest returns the field that was probably meant, or else all fields.
+// suggest returns the field that was probably meant. If there is none, it lists all fields.
 func (c *checker[I]) suggest(wrong string) string {
 	best, distance := "", 3
 	for _, f := range c.fields {

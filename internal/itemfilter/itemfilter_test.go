@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/internal/itemfilter"
 )
 
-// TestSoAFilters checks what filters select, and what the errors of wrong ones say.
+// TestSoAFilters checks what filters select, and the errors for invalid ones.
 func TestSoAFilters(t *testing.T) {
 	owner, by := "Head of IT", "Ada"
 	item := api.SoAItem{

@@ -1,5 +1,6 @@
-// Package language recognizes the language of a text by its script and its function words. It needs no model and
-// no download, and prefers no answer to a wrong one: names, tables of figures, code and logs have no language.
+// Package language recognizes the language of a text by its script and its function words. It needs no model and no
+// download. It would rather return no language than a wrong one: names, tables of figures, code and logs have no
+// language.
 package language
 
 import (
@@ -11,21 +12,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// English is the code of the language that the rules read.
+// English is the code of the language that the rules can read.
 const English = "en"
 
 // IsForeign reports whether a code returned by this package is of a language other than English.
 func IsForeign(code string) bool { return code != "" && code != English }
 
-// Detect returns the ISO 639-1 code of the language of a text, or "" if it can't be told.
+// Detect returns the ISO 639-1 code of a text's language, or "" if it can't be recognized.
 func Detect(text string) string {
 	var s Sample
 	s.AddText(text)
 	return s.Language()
 }
 
-// DetectEach returns the language of each passage of a document. A passage whose language can't be told from its own
-// text, such as a row of a table, has that of the passages before and after it if they agree.
+// DetectEach returns the language of each passage of a document. If the language of a passage can't be recognized
+// from its own text, as in a row of a table, it is that of the passages before and after it if they agree.
 func DetectEach(passages []string) []string {
 	out := make([]string, len(passages))
 	for i, p := range passages {
@@ -43,7 +44,7 @@ func DetectEach(passages []string) []string {
 		}
 		around := before
 		switch {
-		case end == len(out): // at the end, the passages before decide
+		case end == len(out): // at the end, the preceding passages decide
 		case before == "":
 			around = out[end]
 		case before != out[end]:
@@ -56,7 +57,7 @@ func DetectEach(passages []string) []string {
 	return out
 }
 
-// IsFunctionWord reports whether a word in lower case is a frequent word of a language that carries no meaning.
+// IsFunctionWord reports whether a lowercase word is a frequent word of a language that carries no meaning.
 func IsFunctionWord(code, word string) bool {
 	if content()[word] {
 		return false
@@ -69,36 +70,36 @@ func IsFunctionWord(code, word string) bool {
 	return false
 }
 
-// Sample collects the text of which the language is to be recognized. The zero value is empty.
+// Sample collects the text whose language is to be recognized. The zero value is empty.
 type Sample struct {
-	words   int // in Latin letters
-	latin   int // letters
+	words   int // number of words in Latin letters
+	latin   int // number of Latin letters
 	scripts []int
 	telling []int
-	counts  []wordCounts // by language in Latin letters
+	counts  []wordCounts // by language, for languages in Latin letters
 }
 
 // wordCounts counts the function words of a language in a sample.
 type wordCounts struct {
-	share       float64 // a word of several languages counts as a part for each
-	own         float64 // without words that are also English; weak words count half
+	share       float64 // a word that belongs to several languages counts in part for each
+	own         float64 // without words that are also English; weak words count as half
 	alsoEnglish float64
-	first       string // a word that isn't weak
-	isDistinct  bool   // has two different words that aren't weak
-	hasAccents  bool   // has a word with its letters
+	first       string // the first word that isn't weak
+	isDistinct  bool   // whether there are two different words that aren't weak
+	hasAccents  bool   // whether there is a word with accented letters of the language
 }
 
 const (
-	// maxSampleWords and maxSampleLetters limit a sample; later text doesn't count.
+	// maxSampleWords and maxSampleLetters limit a sample. Later text is ignored.
 	maxSampleWords   = 50_000
 	maxSampleLetters = 300_000
-	// minScriptLetters is the least number of letters of another script. Letters of a script without word
-	// boundaries count double: they stand for more.
+	// minScriptLetters is the minimum number of letters of another script. Letters of a script without word
+	// boundaries count double, because each of them says more.
 	minScriptLetters = 8
-	// minWordShare is the least share of function words in a text. In texts of most languages it is .25 to .5, in
-	// languages with long words about .12.
+	// minWordShare is the minimum share of function words in a text. In most languages, the actual share is .25 to
+	// .5; in languages with long words, it is about .12.
 	minWordShare = 0.06
-	// minAdvantage is how many times more function words than English ones a foreign text has, and vice versa.
+	// minAdvantage is the minimum ratio of function words to English ones in a foreign text, and vice versa.
 	minAdvantage = 1.5
 	weakWeight   = 0.5
 	accentWeight = 0.3
@@ -130,12 +131,12 @@ func (s *Sample) AddText(text string) {
 
 func (s *Sample) isFull() bool { return s.words >= maxSampleWords || s.latin >= maxSampleLetters }
 
-// isCode reports whether a word is short and in capitals, like "AU" in "AU-3": it is no function word then.
+// isCode reports whether a word is short and in capitals, like "AU" in "AU-3", and therefore not a function word.
 func isCode(word string) bool {
 	return len(word) <= 3 && word == strings.ToUpper(word) && word != strings.ToLower(word)
 }
 
-// addWord adds a word in lower case.
+// addWord adds a lowercase word.
 func (s *Sample) addWord(word string) {
 	if s.counts == nil {
 		s.counts, s.scripts, s.telling = make([]wordCounts, len(functionWords)), make([]int, len(scripts)), make([]int, len(tellingLetters))
@@ -206,7 +207,7 @@ func (s *Sample) countLetters(word string) (isOther bool) {
 // firstOtherLetter is the first letter of a script other than Latin.
 const firstOtherLetter = 0x370
 
-// Language returns the language of the sample, or "" if it can't be told.
+// Language returns the language of the sample, or "" if it can't be recognized.
 func (s *Sample) Language() string {
 	if s.counts == nil {
 		return ""
@@ -247,7 +248,7 @@ func (s *Sample) languageByScript() string {
 		if all == 0 || weight < minScriptLetters || weight < s.latin || n*10 < all {
 			continue
 		}
-		code, most := scripts[i].language, all/100 // a letter of each hundred is no accident
+		code, most := scripts[i].language, all/100 // one letter in a hundred can't be a coincidence
 		for j, t := range tellingLetters {
 			if t.script == scripts[i].group && s.telling[j] > most {
 				code, most = t.code, s.telling[j]
@@ -260,12 +261,12 @@ func (s *Sample) languageByScript() string {
 
 // wordInfo describes a function word.
 type wordInfo struct {
-	languages         []int // indexes of functionWords
+	languages         []int // indexes in functionWords
 	isWeak, isEnglish bool
 	weight            float64
 }
 
-// content holds the contentWords.
+// content returns the set of contentWords.
 var content = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(contentWords) {

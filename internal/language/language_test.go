@@ -35,7 +35,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestDetectWholeText checks the passages of each language together, also if an accent is a letter of its own.
+// TestDetectWholeText checks the passages of each language together, also with accents as separate characters.
 func TestDetectWholeText(t *testing.T) {
 	texts := map[string]string{}
 	forEachPassage(func(code, passage string) { texts[code] += passage + "\n" })

@@ -2,8 +2,8 @@ package language
 
 import "unicode"
 
-// functionWords lists, for each language in Latin letters, frequent words of any text: articles, prepositions,
-// conjunctions, auxiliaries; and its letters with accents. English has such letters in names and a few words only.
+// functionWords lists, for each language in Latin letters, its frequent function words (articles, prepositions,
+// conjunctions, auxiliaries) and its accented letters. English has accented letters only in names and a few words.
 var functionWords = []struct{ code, words, accents string }{
 	{"en", `the and of to is that for with are must be by this all or shall not from any which will has have been was were it its
 		their they we our you your should may can if when who each other than these those such an as on at in into only no do does
@@ -70,7 +70,7 @@ var functionWords = []struct{ code, words, accents string }{
 	{"la", `lorem ipsum dolor sit amet consectetur adipiscing elit sed ut et aliqua enim minim veniam quis nostrud`, ""},
 }
 
-// weakWords are function words that also occur in names, English text, code or codes. They count half, and no
+// weakWords are function words that also occur in names, English text, code or codes. They count as half, and no
 // language is recognized by them alone.
 const weakWords = `a e i o u y w z v k s d l n en de la le el al di da do dos des du del dell der den die das van von ten ter im
 	am an bin per
@@ -88,8 +88,8 @@ const contentWords = `stunden tage sicherheit mitarbeiter verantwortlich dokumen
 	zamestnanci órán napon biztonsági adatok munkatársak felelős zile securitate datelor angajații responsabil saat gün
 	güvenlik verilerin çalışanlar sorumlu sati dana sigurnosti podataka zaposlenici odgovoran`
 
-// scripts lists the scripts other than Latin, with the language that each is taken for. Scripts of a group occur in one
-// text; the first of them that accounts for a tenth of it decides.
+// scripts lists the scripts other than Latin, with the language that each one indicates. Scripts of the same group
+// occur in one text; the first of them that makes up a tenth of the text decides.
 var scripts = []struct {
 	group, language string
 	letters         *unicode.RangeTable
@@ -108,7 +108,7 @@ var scripts = []struct {
 	{"armenian", "hy", unicode.Armenian},
 }
 
-// tellingLetters lists letters that tell a language from the one its script is taken for.
+// tellingLetters lists letters that distinguish a language from the one that its script indicates.
 var tellingLetters = []struct{ script, code, letters string }{
 	{"cyrillic", "uk", "іїєґ"},
 	{"cyrillic", "sr", "ђјљњћџ"},

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// permissive lists the licenses that require at most a notice; the Unlicense requires nothing.
+// permissive lists the licenses that require at most a notice. The Unlicense requires nothing.
 var permissive = []string{
 	"Apache-2.0",
 	"Apache-2.0 AND BSD-3-Clause",
@@ -25,20 +25,19 @@ var permissive = []string{
 	"Unlicense",
 }
 
-// tagged lists modules that require more. They are part of a program only if it is built with a
-// tag.
+// tagged lists modules with further requirements. They are only part of a program that is built with a tag.
 var tagged = []string{"github.com/unidoc/unipdf/v3"}
 
-// excepted lists modules with another license, for the reason in docs/dependencies.md.
+// excepted lists modules with other licenses, for the reasons in docs/dependencies.md.
 var excepted = map[string]string{"github.com/philippgille/chromem-go": "MPL-2.0"}
 
-// module is a module of the build as listed by the go command.
+// module is a module of the build, as listed by the go command.
 type module struct {
 	Path, Dir string
 	Main      bool
 }
 
-// modules returns the modules that go list names with these arguments, in path order.
+// modules returns the modules that go list returns for the given arguments, in path order.
 func modules(t *testing.T, args ...string) []module {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
@@ -111,7 +110,7 @@ func licenceOf(dir string) string {
 	return ""
 }
 
-// documentedModules returns the rows of docs/dependencies.md: module → its other columns.
+// documentedModules returns the rows of docs/dependencies.md as a map from each module to its other columns.
 func documentedModules(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root(t), "docs", "dependencies.md"))
@@ -132,7 +131,7 @@ func documentedModules(t *testing.T) map[string][]string {
 }
 
 func TestDependenciesAreDescribed(t *testing.T) {
-	// A module is direct if our files import it, whatever the comment in go.mod.
+	// A module is a direct dependency if our files import it, whatever the comment in go.mod says.
 	direct := map[string]bool{}
 	all := modules(t, "-deps", "-test", "-tags", "unipdf", "-json=Module", "./...")
 	for _, f := range sources(t) {

@@ -15,7 +15,7 @@ const (
 	rulesEnd   = "        # end of the import rules\n"
 )
 
-// depguard returns picture as linter rules, so that editors mark forbidden imports.
+// depguard returns the picture as linter rules, so that editors mark forbidden imports.
 func depguard(rs []room) string {
 	lone := map[string]bool{}
 	for _, r := range rs {

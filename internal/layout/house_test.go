@@ -61,7 +61,7 @@ func TestFilesStayShort(t *testing.T) {
 	}
 }
 
-// initializers lists the code that may run before main, with the reason.
+// initializers lists the code that may run before main, with the reasons.
 var initializers = map[string]string{
 	"daemon/errors.go": "huma takes how strictly it checks from package variables",
 }

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// vagueNames are words that say too little as the whole name of a function, method or type:
-// a reader can't tell what is done, or to what. A verb takes an object (applyChanges,
-// notifyOwner), and a boolean is a question (isDraft).
+// vagueNames are words that say too little as the whole name of a function, method or type: they don't say what is
+// done, or to what. A verb needs an object (applyChanges, notifyOwner), and a boolean is a question (isDraft).
 var vagueNames = strings.Fields(`
 	ahead alike asked away both bring brought carry drawn drive dropped during fell felt found go goes gone had
 	heard held hold home keep keeps kept lacks left let looked made moving near noted odd of once over own plain

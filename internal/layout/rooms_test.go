@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// picture draws the allowed imports, top to bottom: a room may import the rooms listed
-// behind its arrow, and all of itself. A room is a folder with everything below it; if
-// rooms below it are drawn too, it is only that one folder. Imports not drawn are forbidden.
+// picture defines the allowed imports, from top to bottom: a room may import the rooms listed after its arrow, and
+// anything within itself. A room is a folder with everything below it; if rooms below it are listed, too, it is only
+// that one folder. All other imports are forbidden.
 //
-// "lower" means every room further down, for the packages that wire others. A test may
-// also import any lower room, the folders above its own, and internal/testutil.
+// "lower" means every room further down, for packages that wire others together. A test may also import any lower
+// room, the folders above its own, and internal/testutil.
 //
-// The linter's copy in .golangci.yml is generated from it, see depguard_test.go.
+// The linter's copy in .golangci.yml is generated from the picture; see depguard_test.go.
 const picture = `
 cmd/service       → lower
 
@@ -125,14 +125,14 @@ docs              →
 internal/layout   →
 `
 
-// room is a line of the picture.
+// room is a line in the picture.
 type room struct {
 	path  string
 	knows []string
-	lone  bool // rooms are drawn below it
+	lone  bool // whether rooms below it are listed
 }
 
-// rooms reads the picture.
+// rooms parses the picture.
 func rooms(t testing.TB) []room {
 	t.Helper()
 	var out []room
@@ -219,8 +219,8 @@ func allowed(rs []room, from, to int, test bool) bool {
 	return slices.Contains(rs[from].knows, rs[to].path)
 }
 
-// homes lists the libraries that only one part of the product may import, and where. Adding a
-// second place is a decision to be made here.
+// homes lists the libraries that only one part of the product may import, and that part. Adding a second place is a
+// deliberate decision.
 var homes = map[string][]string{
 	"codeberg.org/go-pdf/fpdf":              {"engine/report/render", "examples/harbor/make", "internal/testutil/documenttest"},
 	"github.com/charmbracelet":              {"tui", "cli"},
@@ -275,8 +275,8 @@ func TestLibrariesLiveInOneRoom(t *testing.T) {
 	}
 }
 
-// TestHelpersOfTestsStayInTests checks that packages with test helpers end in "test", as the
-// standard library's do, and are not part of the program.
+// TestHelpersOfTestsStayInTests checks that the names of packages with test helpers end in "test", as in the standard
+// library, and that they are not part of the program.
 func TestHelpersOfTestsStayInTests(t *testing.T) {
 	for _, f := range sources(t) {
 		if f.test || strings.HasSuffix(f.name, "test") || within(f.pkg, "internal/testutil") {

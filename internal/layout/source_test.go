@@ -20,16 +20,16 @@ const modulePath = "github.com/scf-service/service"
 
 // source is a Go file of the module.
 type source struct {
-	path      string // from the module's root, with slashes
+	path      string // relative to the module's root, with slashes
 	pkg       string // its folder
-	name      string // of its package
+	name      string // name of its package
 	test      bool
 	generated bool
 	lines     int
 	doc       string
 	imports   []string
 	inits     int
-	eager     []int // lines that compile a regular expression before main
+	eager     []int // lines that compile a regular expression before main runs
 	declared  []declaration
 }
 
@@ -75,7 +75,7 @@ var parsed = sync.OnceValues(func() ([]source, error) {
 	return out, err
 })
 
-// enter skips folders that are not part of the module: hidden folders, test data, other modules.
+// enter skips folders that are not part of the module: hidden folders, test data and other modules.
 func enter(root, dir, name string) error {
 	if dir == root {
 		return nil
@@ -134,7 +134,8 @@ func read(file, rel string) (source, error) {
 	return s, nil
 }
 
-// compiles returns the places where a declaration compiles regular expressions, outside its function literals.
+// compiles returns the positions at which a declaration compiles regular expressions, except within function
+// literals.
 func compiles(in ast.Node) []token.Pos {
 	var out []token.Pos
 	ast.Inspect(in, func(n ast.Node) bool {

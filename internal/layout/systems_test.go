@@ -9,10 +9,9 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// TestOtherSystems type-checks every package and test for the other systems that the program is
-// released for. Compiling for one of them takes ten minutes of CPU time and finds little more; make
-// cross and make release do it. The test reads the source of all dependencies; make check runs it
-// as make types.
+// TestOtherSystems type-checks every package and test for the other systems that the program is released for.
+// Compiling for one of them would take ten minutes of CPU time and find little more; make cross and make release do
+// that. The test reads the source of all dependencies; make check runs it as make types.
 func TestOtherSystems(t *testing.T) {
 	longtest.SkipUnlessEnabled(t)
 	for _, of := range []struct{ system, machine string }{{"windows", "amd64"}, {"darwin", "arm64"}} {

@@ -9,32 +9,31 @@ import (
 	"sync"
 )
 
-// Prefiltered is a Regexp that first searches a text for words without which the expression can't
-// match. Most texts contain none of them, and that search is about a hundred times faster. If the
-// expression consists of alternatives, only those with a word in the text are tried.
+// Prefiltered is a Regexp that first searches a text for words without which the expression can't match. Most texts
+// contain none of them, and this search is about a hundred times faster. If the expression consists of alternatives,
+// only those are tried that have one of their words in the text.
 type Prefiltered struct {
 	expression string
 	once       sync.Once
 
 	full     func() *regexp.Regexp   // the whole expression
 	parts    []func() *regexp.Regexp // the alternatives, at most 64; empty if there is only one
-	required []requiredWord          // every match contains one of them; empty if no such words are known
+	required []requiredWord          // every match contains one of these words; empty if no such words are known
 	// bigrams is a bit set of the first two bytes of the required words.
 	bigrams *[1 << 10]uint64
 }
 
-// requiredWord is a lower-case word. parts has a bit for each alternative that can match a text because of
-// this word.
+// requiredWord is a lowercase word. parts has a bit for each alternative that can match because of this word.
 type requiredWord struct {
 	word  string
 	parts uint64
 }
 
-// NewPrefiltered returns a Prefiltered of an expression, which is compiled on first use.
+// NewPrefiltered returns a Prefiltered for an expression, which is compiled on first use.
 func NewPrefiltered(text string) *Prefiltered { return &Prefiltered{expression: text} }
 
-// RequiredWords returns the words of which a text must contain at least one to match, or nil if no such
-// words of at least two letters are known.
+// RequiredWords returns words of which a text must contain at least one to match. It returns nil if no such words of
+// at least two letters are known.
 func (g *Prefiltered) RequiredWords() []string {
 	var out []string
 	for _, w := range g.parseOnce().required {
@@ -49,7 +48,7 @@ func (g *Prefiltered) parseOnce() *Prefiltered {
 		g.full = lazyCompile(g.expression)
 		tree, err := syntax.Parse(g.expression, syntax.Perl)
 		if err != nil {
-			g.full() // panics with a better message
+			g.full() // panics with a better error message
 			return
 		}
 		parts := splitAlternatives(tree)
@@ -81,9 +80,9 @@ func lazyCompile(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// splitAlternatives returns expressions that together match what t matches: the alternatives of t, each
-// with the assertions before them and the rest of t. The leftmost match of any of them is the match of t;
-// if several start at the same place, it is that of the earliest expression.
+// splitAlternatives returns expressions that together match what t matches: the alternatives of t, each with the
+// assertions before them and the rest of t. The leftmost match of any of them is the match of t. If several start at
+// the same position, it is that of the earliest expression.
 func splitAlternatives(t *syntax.Regexp) []*syntax.Regexp {
 	if t.Op == syntax.OpAlternate {
 		return t.Sub
@@ -110,8 +109,8 @@ func splitAlternatives(t *syntax.Regexp) []*syntax.Regexp {
 	return []*syntax.Regexp{t}
 }
 
-// requiredWords returns lower-case words of which every match of t contains at least one, or nil if
-// no such words of at least two letters are known.
+// requiredWords returns lowercase words of which every match of t contains at least one, or nil if no such words of
+// at least two letters are known.
 func requiredWords(t *syntax.Regexp) []string {
 	switch t.Op {
 	case syntax.OpLiteral:
@@ -144,8 +143,8 @@ func requiredWords(t *syntax.Regexp) []string {
 	return nil
 }
 
-// isRarer estimates whether these words occur in fewer texts than those. It prefers the list whose
-// shortest word is longer, up to five letters, and then the list with fewer words.
+// isRarer estimates whether these words occur in fewer texts than those. It prefers the list whose shortest word is
+// longer, up to five letters, and then the list with fewer words.
 func isRarer(these, those []string) bool {
 	if len(these) == 0 || len(those) == 0 {
 		return len(these) > 0
@@ -163,8 +162,8 @@ func shortestLength(words []string) int {
 	return n
 }
 
-// longestASCIIPart returns the longest run of ASCII characters in a literal, in lower case, as a list of
-// one word. It returns nil if the run is shorter than two letters.
+// longestASCIIPart returns the longest run of ASCII characters in a literal, in lower case, as a list with one word.
+// It returns nil if the run has fewer than two letters.
 func longestASCIIPart(t *syntax.Regexp) []string {
 	best, current := "", ""
 	for _, r := range t.Rune {
@@ -219,7 +218,7 @@ func startsWithASCIIFoldingRune(s string) bool {
 	return strings.HasPrefix(s, "\u017f") || strings.HasPrefix(s, "\u212a")
 }
 
-// hasPrefixFold reports whether s begins with a lower-case ASCII word, ignoring case.
+// hasPrefixFold reports whether s begins with a lowercase ASCII word, ignoring case.
 func hasPrefixFold(s, word string) bool {
 	if len(s) < len(word) {
 		return false

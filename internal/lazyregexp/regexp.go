@@ -1,7 +1,7 @@
-// Package lazyregexp provides regular expressions that are compiled when they are first used.
+// Package lazyregexp provides regular expressions that are compiled on first use.
 //
-// A command needs few of the program's hundreds of expressions, and compiling all of them would
-// delay its start.
+// A command needs only a few of the program's hundreds of expressions, and compiling all of them would slow down its
+// start.
 package lazyregexp
 
 import "regexp"
@@ -13,7 +13,7 @@ type Regexp struct {
 	compile func() *regexp.Regexp
 }
 
-// New returns a Regexp with this source text.
+// New returns a Regexp with the given source text.
 func New(text string) *Regexp {
 	return &Regexp{text, lazyCompile(text)}
 }

@@ -1,4 +1,4 @@
-// Package linereader reads a stream line by line and bounds the memory used for a line.
+// Package linereader reads a stream line by line and limits the memory used for a line.
 package linereader
 
 import (

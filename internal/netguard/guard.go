@@ -1,7 +1,6 @@
-// Package netguard connects to addresses that organizations configure. It blocks loopback, private and
-// metadata addresses unless the operator allows them, and checks the address that a name resolves to
-// at the time of the connection. It follows no redirects, uses no proxy and limits the size of
-// responses. The package is independent of what is sent.
+// Package netguard connects to addresses that organizations configure. It blocks loopback, private and metadata
+// addresses unless the operator allows them, and checks the address that a name resolves to when connecting. It
+// follows no redirects, uses no proxy and limits the size of responses. The package is independent of the data sent.
 package netguard
 
 import (
@@ -22,13 +21,12 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Guard restricts connections. Allowed lists the networks that may be reached although they are
-// blocked by default.
+// Guard restricts connections. Allowed lists networks that may be reached although they are blocked by default.
 type Guard struct{ Allowed []netip.Prefix }
 
-// blockedNetworks lists networks without public hosts that netip doesn't recognize: shared by
-// providers, reserved for protocols, documentation, tests or future use, and the IPv6 forms that
-// contain an IPv4 address (NAT64, 6to4, Teredo).
+// blockedNetworks lists networks without public hosts that netip doesn't recognize: shared by providers; reserved for
+// protocols, documentation, tests or future use; and the IPv6 forms that contain an IPv4 address (NAT64, 6to4,
+// Teredo).
 var blockedNetworks = mustParsePrefixes(
 	"0.0.0.0/8",
 	"100.64.0.0/10",
@@ -69,7 +67,7 @@ func isAddressAllowed(a netip.Addr, allowed []netip.Prefix) bool {
 		!slices.ContainsFunc(blockedNetworks, in)
 }
 
-// CheckURL validates a URL to send to and returns it normalized; errors name field. The address that a
+// CheckURL validates a URL to send data to and returns it in normalized form. Errors name field. The address that a
 // name resolves to is checked when connecting.
 func (g Guard) CheckURL(field, raw string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
@@ -122,13 +120,13 @@ const (
 	maxHeader      = 64 << 10
 )
 
-// errNotReachable is the error for a blocked address and for a name without an address. It is the same
-// for both, so that nobody learns which internal names exist and what they resolve to.
+// errNotReachable is the error for a blocked address and for a name without an address. It is the same for both, so
+// that it doesn't reveal which internal names exist and what they resolve to.
 var errNotReachable = errors.New("the host's name can't be resolved, or it resolves to a loopback or private network address, " +
 	"which the operator has to allow (SERVICE_WEBHOOK_ALLOW)")
 
-// Dial connects to an address, or returns an error if the address is blocked. Neither its error nor any
-// later error of the connection contains an address.
+// Dial connects to an address, or returns an error if the address is blocked. Neither this error nor any later error
+// of the connection contains an address.
 func (g Guard) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
@@ -186,8 +184,8 @@ func TLSDialer(
 	}
 }
 
-// LimitedDialer returns a dial function like Dial; reading more than maxBytes from one of its
-// connections fails with ErrResponseTooLong.
+// LimitedDialer returns a dial function like Dial, except that reading more than maxBytes from a connection fails
+// with ErrResponseTooLong.
 func (g Guard) LimitedDialer(maxBytes int64) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := g.Dial(ctx, network, address)
@@ -212,12 +210,11 @@ func (b *limitedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Limits bound a client's requests.
+// Limits limit a client's requests.
 type Limits struct {
-	// Timeout limits a request including its response, HeaderTimeout the time until the response's
-	// header arrives.
+	// Timeout limits a request including its response, and HeaderTimeout the time until the response header arrives.
 	Timeout, HeaderTimeout time.Duration
-	// MaxBodyBytes limits the response's body; reading beyond it fails with ErrResponseTooLong.
+	// MaxBodyBytes limits the size of the response body. Reading beyond it fails with ErrResponseTooLong.
 	MaxBodyBytes int64
 }
 

@@ -57,7 +57,7 @@ func TestDialRevealsNothing(t *testing.T) {
 		}
 	}
 
-	// In a network that the operator allows, the error says what happened, but not at which address.
+	// In a network that the operator allows, the error says what happened, but not the address.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

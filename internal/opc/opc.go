@@ -1,5 +1,5 @@
-// Package opc handles what Word documents, presentations and workbooks have in common as files: they are zip archives
-// of parts that refer to each other, by the Open Packaging Conventions (ISO/IEC 29500-2).
+// Package opc handles what Word documents, presentations and workbooks have in common as files. They are zip archives
+// of parts that refer to each other, according to the Open Packaging Conventions (ISO/IEC 29500-2).
 package opc
 
 import (
@@ -15,7 +15,7 @@ func RelationshipsPart(part string) string {
 	return path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
 }
 
-// ResolveTarget returns the name of the part that the target of a relationship refers to. part is the part that has
+// ResolveTarget returns the name of the part that a relationship's target refers to. part is the part that contains
 // the relationship.
 func ResolveTarget(part, target string) string {
 	if strings.HasPrefix(target, "/") {
@@ -24,9 +24,10 @@ func ResolveTarget(part, target string) string {
 	return strings.TrimPrefix(path.Join("/", path.Dir(part), target), "/")
 }
 
-// CreatePart adds a part to an archive and returns a writer for its content, to use before the next call.
+// CreatePart adds a part to an archive and returns a writer for its content. The writer must be used before the next
+// call.
 func CreatePart(z *zip.Writer, name string) (io.Writer, error) {
-	// The earliest time a zip can hold: the entries must not depend on the current time.
+	// This is the earliest time that a zip can represent. The entries must not depend on the current time.
 	stamp := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 	return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: stamp})
 }

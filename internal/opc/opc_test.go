@@ -9,7 +9,7 @@ func TestNames(t *testing.T) {
 	for target, want := range map[string]string{
 		"../media/logo.png":    "ppt/media/logo.png",
 		"/docProps/./core.xml": "docProps/core.xml",
-		"../../../../x.xml":    "x.xml", // never outside the archive
+		"../../../../x.xml":    "x.xml", // never leads out of the archive
 	} {
 		if got := ResolveTarget("ppt/slides/slide1.xml", target); got != want {
 			t.Errorf("%s leads to %s, not %s", target, got, want)

@@ -1,4 +1,4 @@
-// Package prose forms phrases of messages: counts with their nouns, lists of words, and API values as words.
+// Package prose formats parts of messages: counts with their nouns, lists of words, and API values as words.
 package prose
 
 import (
@@ -39,7 +39,7 @@ func JoinAnd(words []string) string { return joinLast(words, " and ") }
 // JoinOr lists words as "a, b or c".
 func JoinOr(words []string) string { return joinLast(words, " or ") }
 
-// joinLast joins words with commas, and the last word with lastSeparator.
+// joinLast joins words with commas, and adds the last word with lastSeparator.
 func joinLast(words []string, lastSeparator string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -68,7 +68,7 @@ var acronyms = map[string]string{
 	"smtp": "SMTP", "tls": "TLS", "github": "GitHub", "servicenow": "ServiceNow",
 }
 
-// phrases holds the texts of values whose words alone would mislead.
+// phrases holds the texts for values whose words alone would be misleading.
 var phrases = map[string]string{
 	"has_ot": "has operational technology", "outsources_it": "outsources IT", "handles_cards": "handles payment cards",
 }
@@ -82,7 +82,7 @@ func Capitalize(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// Truncate returns the start of a text with more than maxRunes characters, ending in "…".
+// Truncate shortens a text of more than maxRunes characters, ending it with "…".
 func Truncate(s string, maxRunes int) string {
 	if utf8.RuneCountInString(s) <= maxRunes {
 		return s

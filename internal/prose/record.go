@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// personColumns are the names of columns, in lower case, that hold people.
+// personColumns are the lowercase names of columns that contain people.
 var personColumns = []string{
 	"approved by", "approver", "assigned to", "attendee", "attendees", "author", "candidate", "completed by", "contact",
 	"contact person", "employee", "employee name", "first name", "full name", "held by", "holder", "information owner",
@@ -15,20 +15,20 @@ var personColumns = []string{
 	"staff member", "surname", "trainee", "trainer", "user", "user name", "username", "account", "worker",
 }
 
-// addressColumns are the names of columns, in lower case, that hold a person's addresses.
+// addressColumns are the lowercase names of columns that contain a person's addresses.
 var addressColumns = []string{
 	"address", "e-mail", "e-mail address", "email", "email address", "home address", "mail", "mobile", "phone", "phone number",
 	"private address", "telephone",
 }
 
-// staffColumns are the names of columns, in lower case, that show that a register lists people, so that its column "name"
-// holds people too.
+// staffColumns are the lowercase names of columns which show that a register lists people, so that its column "name"
+// contains people, too.
 var staffColumns = []string{
 	"course", "date of birth", "department", "email", "employee id", "job title", "manager", "staff id", "started on", "training",
 	"personnel number",
 }
 
-// roleWords are words in lower case that occur in names of roles, teams and systems, but rarely in names of people.
+// roleWords are lowercase words that occur in names of roles, teams and systems, but rarely in names of people.
 var roleWords = []string{
 	"admin", "administrator", "all", "analyst", "backup", "board", "committee", "company", "customer", "data", "department",
 	"desk", "development", "director", "engineer", "engineering", "external", "finance", "forwarding", "group", "head", "human",
@@ -37,9 +37,9 @@ var roleWords = []string{
 	"staff", "supervisor", "support", "system", "team", "technology", "vendor",
 }
 
-// InitialsInRecord returns a row of a table, written as "Column: value; Column: value", with the people in it as initials
-// and without their addresses. A text that is not such a row, and values that don't look like a person's name, are returned
-// as they are.
+// InitialsInRecord returns a row of a table, written as "Column: value; Column: value", with people's names reduced
+// to initials and without their addresses. If the text is not such a row, it is returned unchanged, as are values
+// that don't look like a person's name.
 func InitialsInRecord(row string) string {
 	parts := strings.Split(row, "; ")
 	if len(parts) < 2 {
@@ -69,14 +69,15 @@ func InitialsInRecord(row string) string {
 	return strings.Join(parts, "; ")
 }
 
-// initials returns the initials of the person named at the start of a value, or the value if it doesn't look like a name.
+// initials returns the initials of the person named at the start of a value. If the value doesn't look like a name,
+// it is returned unchanged.
 func initials(value string) string {
 	name, rest := value, ""
 	if at := strings.IndexAny(value, ",(."); at > 0 && value[at] != '.' {
 		name, rest = value[:at], value[at:]
 	}
 	words := strings.Fields(name)
-	if len(words) == 1 && strings.Count(name, ".") == 1 && strings.ToLower(name) == name { // an account, such as a.byron
+	if len(words) == 1 && strings.Count(name, ".") == 1 && strings.ToLower(name) == name { // an account name, such as a.byron
 		words = strings.Split(name, ".")
 	} else if len(words) < 2 || len(words) > 4 {
 		return value

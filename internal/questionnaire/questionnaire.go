@@ -1,6 +1,6 @@
-// Package questionnaire recognizes the answers in questionnaires and forms: "No", ticked boxes, and the columns of a
-// table that hold answers. The readers of documents, the splitter and the judge share it, so that an answer stays with
-// its question and counts as what it says.
+// Package questionnaire recognizes the answers in questionnaires and forms: "No", ticked boxes, and the table columns
+// that contain answers. The document readers, the splitter and the judge all use it, so that an answer stays with its
+// question and is taken at its word.
 package questionnaire
 
 import (
@@ -10,10 +10,11 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Answer is what an answer says.
+// Answer is the meaning of an answer.
 type Answer int
 
-// The answers. Unanswered includes "not applicable" and "unknown": whether the thing is done remains open.
+// The possible answers. Unanswered includes "not applicable" and "unknown", which leave open whether something is
+// done.
 const (
 	None Answer = iota // not an answer
 	Yes
@@ -41,8 +42,8 @@ const (
 )
 
 var (
-	// answerPatterns match the beginning of an answer that says so; a word such as "no" has to be the whole answer or
-	// be followed by punctuation, because "No laptop is encrypted" is a statement of its own.
+	// answerPatterns match the beginning of an answer with the given meaning. A word such as "no" must be the whole
+	// answer or be followed by punctuation, because "No laptop is encrypted" is a statement of its own.
 	answerPatterns = []struct {
 		answer  Answer
 		pattern *lazyregexp.Regexp
@@ -54,7 +55,7 @@ var (
 		{Yes, lazyregexp.New(`(?i)^(?:(?:` + yesWords + `)` + endOfAnswer + `|yes,? (?:we|they|it|this|there|i)\b|[✓✔✅]\s*$)`)},
 		{Other, lazyregexp.New(`(?i)^(?:` + partlyWords + `)` + endOfAnswer)},
 	}
-	// blankPattern matches an answer that was not given, or the prompt of a form.
+	// blankPattern matches a missing answer, or the prompt of a form.
 	blankPattern = lazyregexp.New(
 		`(?i)^(?:[-–—_.…?\s]*|(?:please )?(?:choose|select)(?: an?| one)?(?: (?:item|option|answer|value))?[ .…]*|` +
 			`(?:click|tap)(?: or (?:tap|click))? (?:here )?to enter .*)$`,
@@ -77,7 +78,7 @@ var (
 	)
 )
 
-// IsUnticked reports whether a text ends in a box that isn't ticked, and has no other box.
+// IsUnticked reports whether a text ends in a box that isn't ticked and contains no other box.
 func IsUnticked(text string) bool {
 	text = strings.TrimRight(text, " \t.;")
 	if !strings.ContainsAny(text, boxCharacters) {
@@ -87,7 +88,7 @@ func IsUnticked(text string) bool {
 	return len(boxes) == 1 && boxes[0][1] == len(text) && !isTicked(text[boxes[0][0]:])
 }
 
-// IsColumn reports whether a column with this name holds answers.
+// IsColumn reports whether a column with this name contains answers.
 func IsColumn(name string) bool {
 	if len(name) > 80 {
 		return false
@@ -103,8 +104,8 @@ var options = map[string]Answer{
 	"in progress": Planned, "partly": Other, "partial": Other, "partially": Other, "in part": Other,
 }
 
-// AnswerOfColumn returns the answer that a column with this name stands for, such as "No" in a table with a column for each
-// answer, or None.
+// AnswerOfColumn returns the answer that a column with this name stands for, such as "No" in a table with one column
+// per answer, or None.
 func AnswerOfColumn(name string) Answer {
 	if len(name) > 30 {
 		return None
@@ -112,10 +113,10 @@ func AnswerOfColumn(name string) Answer {
 	return options[strings.ToLower(strings.Trim(name, " ?:*_"))]
 }
 
-// IsMark reports whether the value of a cell in the column of an option chooses the option.
+// IsMark reports whether a cell's value in an option's column selects the option.
 func IsMark(value string) bool { return markPattern.MatchString(strings.TrimSpace(value)) }
 
-// WithoutLabel returns an answer without a label such as "A:", and whether it has one.
+// WithoutLabel returns an answer without a label such as "A:", and whether it had one.
 func WithoutLabel(text string) (rest string, hadLabel bool) {
 	if m := labelPattern.FindStringIndex(text + " "); m != nil {
 		return text[min(m[1], len(text)):], true
@@ -123,8 +124,8 @@ func WithoutLabel(text string) (rest string, hadLabel bool) {
 	return text, false
 }
 
-// Parse returns what a text says as an answer; None if it is no answer that can be told. The text may have a label, and
-// boxes to tick.
+// Parse returns the meaning of a text as an answer, or None if it isn't recognized as an answer. The text may have a
+// label, and boxes to tick.
 func Parse(text string) Answer {
 	text, labelled := WithoutLabel(text)
 	if subject, a := ParseChoice(text); a != None {
@@ -153,8 +154,8 @@ func parseWords(text string) Answer {
 	return None
 }
 
-// ParseChoice returns the answer that is ticked in a text such as "Is it tested? Yes ☐ No ☒", and the length of what
-// precedes the choices. It returns None if the text offers no choice between answers.
+// ParseChoice returns the answer that is ticked in a text such as "Is it tested? Yes ☐ No ☒", and the length of the
+// text before the choices. It returns None if the text offers no choice between answers.
 func ParseChoice(text string) (subject int, answer Answer) {
 	if !strings.ContainsAny(text, boxCharacters) {
 		return 0, None
@@ -216,7 +217,7 @@ func isTicked(box string) bool {
 var questionPattern = lazyregexp.New(`(?i)^\W*(?:q(?:uestion)?\s*\d*\s*[:.)]|` +
 	`(?:\d[\d.]*\s+)?(?:is|are|was|were|has|have|does|do|did|can|will)\s+\S+\s.*[?:]\W*$)`)
 
-// EndsInQuestion reports whether a text ends in a question, so that an answer may follow.
+// EndsInQuestion reports whether a text ends in a question, so that an answer can follow.
 func EndsInQuestion(text string) bool {
 	text = strings.TrimRight(text, " *_\"'”)")
 	return strings.HasSuffix(text, "?") || questionPattern.MatchString(text)

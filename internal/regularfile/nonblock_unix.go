@@ -4,5 +4,5 @@ package regularfile
 
 import "syscall"
 
-// nonBlocking keeps opening a named pipe from waiting for a writer.
+// nonBlocking prevents opening a named pipe from waiting for a writer.
 const nonBlocking = syscall.O_NONBLOCK

@@ -8,7 +8,7 @@ import (
 
 const procfsMagic = 0x9fa0 // statfs(2)
 
-// checkFileSystem refuses files of /proc: they claim to be regular, but reading some of them blocks or never
+// checkFileSystem rejects files in /proc. They claim to be regular files, but reading some of them blocks or never
 // ends.
 func checkFileSystem(f *os.File) error {
 	conn, err := f.SyscallConn()

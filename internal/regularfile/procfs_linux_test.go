@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestProcFilesAreRefused checks that files of /proc are refused although they claim to be regular.
+// TestProcFilesAreRefused checks that files in /proc are rejected although they claim to be regular.
 func TestProcFilesAreRefused(t *testing.T) {
 	for _, path := range []string{"/proc/self/status", "/proc/self/pagemap"} {
 		if _, err := Read(path, 10); err == nil || !strings.Contains(err.Error(), path+": the system generates its content") {

@@ -1,8 +1,8 @@
-// Package regularfile opens files that a user, a setting or a folder names.
+// Package regularfile opens files whose names come from a user, a setting or a folder.
 //
-// Opening a named pipe waits for a writer, and reading a device may never end. Therefore only regular files
-// are opened, without waiting, and the check is made on the open file, not on its path. Reading stops at
-// a limit, whatever size the file claims to have, and when a context ends.
+// Opening a named pipe waits for a writer, and reading a device may never end. Therefore, only regular files are
+// opened, without waiting, and the check is made on the open file rather than its path. Reading stops at a limit,
+// whatever size the file claims to have, and when a context ends.
 package regularfile
 
 import (
@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// NoLimit is the limit of files that are read piece by piece and may have any size.
+// NoLimit is the limit for files that are read piece by piece and can have any size.
 const NoLimit = math.MaxInt64
 
 // ErrTooLarge is the error for reading beyond the limit.
@@ -47,7 +47,7 @@ func newFile(ctx context.Context, f *os.File, limit int64) *File {
 // OpenFile works like os.OpenFile, but returns an error if path is not a regular file.
 func OpenFile(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	isNew := flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL // no existing file is opened
-	if info, err := os.Stat(path); err == nil && !isNew {          // opening some devices has effects
+	if info, err := os.Stat(path); err == nil && !isNew {          // opening some devices has side effects
 		if err := CheckMode(path, info.Mode()); err != nil {
 			return nil, err
 		}
@@ -108,8 +108,8 @@ func CheckMode(path string, mode fs.FileMode) error {
 	return &fs.PathError{Op: "open", Path: path, Err: errors.New(reason)}
 }
 
-// IsLeftover reports whether a file is named like those that systems and programs leave in folders: the settings and
-// small pictures of a folder, and the lock of an open document.
+// IsLeftover reports whether a file has a name of those that systems and programs leave in folders: folder settings,
+// thumbnails, and locks of open documents.
 func IsLeftover(name string) bool {
 	base := path.Base(name)
 	return strings.HasPrefix(base, "~$") || strings.EqualFold(base, "thumbs.db") || strings.EqualFold(base, "desktop.ini")
@@ -130,7 +130,7 @@ func (f *File) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	if int64(len(p)) > f.left {
-		p = p[:f.left+1] // one more byte than allowed, to see whether the file ends
+		p = p[:f.left+1] // one byte more than allowed, to find out whether the file ends
 	}
 	n, err := f.file.Read(p)
 	if f.left -= int64(n); f.left < 0 {

@@ -45,8 +45,7 @@ func TestReadAll(t *testing.T) {
 	}
 }
 
-// TestGrowingFile checks that bytes are counted as they are read, because the file may grow after it was
-// opened.
+// TestGrowingFile checks that bytes are counted as they are read, because a file can grow after it was opened.
 func TestGrowingFile(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "log"), "12")
 	f, err := Open(t.Context(), path, 5)

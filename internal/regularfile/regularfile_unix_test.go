@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// TestSpecialFiles checks that special files are refused. If it failed, it would wait forever or read without
-// end.
+// TestSpecialFiles checks that special files are rejected. If one were accepted, the test would wait or read forever.
 func TestSpecialFiles(t *testing.T) {
 	t.Chdir(t.TempDir()) // a socket's path must be short
 	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
@@ -60,7 +59,7 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
-// TestFileReplacedByPipe checks that the opened file is inspected rather than the path: the file is replaced
+// TestFileReplacedByPipe checks that the open file is inspected rather than the path: the test replaces the file
 // after the first check.
 func TestFileReplacedByPipe(t *testing.T) {
 	dir := t.TempDir()

@@ -13,14 +13,14 @@ type tree struct {
 	limit int64
 }
 
-// OpenTree returns a folder as a file system. Symbolic links that lead out of the folder can't be opened,
-// nor can files that are not regular. Reads of files are limited as with Open.
+// OpenTree returns a folder as a file system. Symbolic links that lead out of the folder and files that are not
+// regular can't be opened. Reading files is limited as in Open.
 func OpenTree(ctx context.Context, dir string, limit int64) (fs.FS, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() { // os.OpenRoot would block on a named pipe; one that replaces the folder after this check is not noticed
+	if !info.IsDir() { // os.OpenRoot would block on a named pipe; a pipe that replaces the folder after this check is not noticed
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: errors.New("it is not a folder")}
 	}
 	root, err := os.OpenRoot(dir)

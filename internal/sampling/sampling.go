@@ -1,12 +1,13 @@
-// Package sampling draws stratified samples and bounds the number of errors in what was not sampled.
+// Package sampling draws stratified samples and bounds the number of errors in the rest of the population.
 //
-// The bound is exact in the sense of Clopper and Pearson: its confidence holds for every finite population, not only for large
-// ones. A sample without replacement from each of several strata finds a number of errors that is a sum of independent
-// hypergeometric variables, and so of independent yes-or-no trials (their generating polynomials have only real roots). With K
-// errors in the population, at least f·K of them are expected in the sample, where f is the smallest sampled fraction of a
-// stratum. Hoeffding (1956) showed that a sum of independent trials falls below its mean by one or more at most as often as a
-// binomial variable of the same mean. So, if a binomial variable with n trials and mean f·K is at most k with a probability of
-// 1 - confidence or less, K errors are ruled out by finding k. How the errors are spread over the strata doesn't matter.
+// The bound is exact in the sense of Clopper and Pearson: its confidence holds for every finite population, not only
+// for large ones. A sample without replacement from each of several strata finds a number of errors that is a sum of
+// independent hypergeometric variables, and so of independent yes-or-no trials (their generating polynomials have
+// only real roots). With K errors in the population, at least f·K of them are expected in the sample, where f is the
+// smallest sampled fraction of a stratum. Hoeffding (1956) showed that a sum of independent trials falls below its
+// mean by one or more at most as often as a binomial variable with the same mean. So, if a binomial variable with n
+// trials and mean f·K is at most k with a probability of 1 - confidence or less, finding k rules out K errors. It
+// doesn't matter how the errors are distributed over the strata.
 package sampling
 
 import (
@@ -20,13 +21,14 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Stratum counts the members of a stratum and those that were sampled.
+// Stratum counts the members of a stratum and how many of them were sampled.
 type Stratum struct{ Size, Sampled int }
 
-// Confidence is the confidence of AtMost.
+// Confidence is the confidence level of AtMost.
 const Confidence = 0.95
 
-// AtMost returns the largest number of errors in a population that is consistent with finding some in a sample of its strata.
+// AtMost returns the largest number of errors in a population that is consistent with finding the given number in a
+// sample of its strata.
 func AtMost(strata []Stratum, found int) int {
 	size, sampled, fraction := 0, 0, 1.0
 	for _, s := range strata {
@@ -39,7 +41,7 @@ func AtMost(strata []Stratum, found int) int {
 	if sampled == 0 || fraction == 0 {
 		return size
 	}
-	most := size - (sampled - found) // those that were sampled and right are not errors
+	most := size - (sampled - found) // sampled members without an error are not errors
 	for k := found; k < most; k++ {
 		if probabilityOfAtMost(found, sampled, fraction*float64(k+1)/float64(sampled)) <= 1-Confidence {
 			return k
@@ -59,8 +61,8 @@ func probabilityOfAtMost(k, n int, p float64) float64 {
 	return mathext.RegIncBeta(float64(n-k), float64(k+1), 1-p)
 }
 
-// Allocate returns how many members of each stratum to sample so that the fraction of each is at least that of a sample of the
-// given size of the whole.
+// Allocate returns how many members of each stratum to sample so that the fraction sampled of each is at least that
+// of a sample of the given size of the whole.
 func Allocate(sizes []int, sample int) []int {
 	total := 0
 	for _, n := range sizes {
@@ -75,8 +77,8 @@ func Allocate(sizes []int, sample int) []int {
 	return out
 }
 
-// SizeFor returns the smallest sample of strata of these sizes with which, after finding some errors, at most the given share
-// of the population can be wrong.
+// SizeFor returns the smallest sample size for strata of the given sizes with which, after finding the given number
+// of errors, at most the given share of the population can be wrong.
 func SizeFor(sizes []int, found int, share float64) int {
 	total := 0
 	for _, n := range sizes {
@@ -94,7 +96,8 @@ func SizeFor(sizes []int, found int, share float64) int {
 	return total
 }
 
-// Shuffle orders names at random, in the same way for the same seed. The order of some of them doesn't depend on the others.
+// Shuffle orders names randomly, and in the same way for the same seed. The relative order of some of them doesn't
+// depend on the others.
 func Shuffle(names []string, seed uint64) {
 	rank := func(name string) string {
 		sum := sha256.Sum256(fmt.Append(binary.BigEndian.AppendUint64(nil, seed), name))
@@ -103,8 +106,9 @@ func Shuffle(names []string, seed uint64) {
 	slices.SortFunc(names, func(a, b string) int { return strings.Compare(rank(a), rank(b)) })
 }
 
-// Interval returns the shares of a population, from 0 to 1, that are consistent with the share that was found in n independent
-// draws: the interval of Clopper and Pearson with the confidence Confidence. A share that n draws can't have is rounded outwards.
+// Interval returns the range of shares of a population, from 0 to 1, that is consistent with the share found in n
+// independent draws. It is the Clopper-Pearson interval with the confidence level Confidence. A share that n draws
+// can't have is rounded outwards.
 func Interval(share float64, n int) (low, high float64) {
 	const tail = (1 - Confidence) / 2
 	down, up := int(math.Floor(share*float64(n)+1e-9)), int(math.Ceil(share*float64(n)-1e-9))

@@ -9,7 +9,8 @@ import (
 	"github.com/scf-service/service/internal/sampling"
 )
 
-// TestAtMost compares with the published Clopper-Pearson bounds: none of 59 excludes 5 %, one of 93 excludes 5 %.
+// TestAtMost compares the results with published Clopper-Pearson bounds: none of 59 excludes 5%, one of 93 excludes
+// 5%.
 func TestAtMost(t *testing.T) {
 	for _, tc := range []struct {
 		strata      []sampling.Stratum
@@ -31,8 +32,8 @@ func TestAtMost(t *testing.T) {
 	}
 }
 
-// TestConfidence draws samples from populations with errors spread over strata in the worst ways, and counts how often the
-// bound is too small: at most 5 % of the time.
+// TestConfidence draws samples from populations with errors distributed over strata in the worst ways, and counts how
+// often the bound is too small. That must be at most 5% of the time.
 func TestConfidence(t *testing.T) {
 	sizes := []int{120, 60, 20}
 	random := rand.New(rand.NewPCG(1, 2))
@@ -84,7 +85,7 @@ func TestShuffleIsNested(t *testing.T) {
 	}
 }
 
-// TestInterval compares with published values of the interval of Clopper and Pearson.
+// TestInterval compares the results with published Clopper-Pearson intervals.
 func TestInterval(t *testing.T) {
 	for _, tc := range []struct {
 		share     float64

@@ -1,6 +1,6 @@
-// Package secretbox encrypts the secrets of organizations (AES-256-GCM) with keys that are stored
-// outside the database. Several keys can be loaded at once, so that a key rotation can be interrupted:
-// the first key encrypts, and all of them decrypt.
+// Package secretbox encrypts the secrets of organizations (AES-256-GCM) with keys that are stored outside the
+// database. Several keys can be loaded at once, so that a key rotation can be interrupted: the first key encrypts,
+// and all of them can decrypt.
 package secretbox
 
 import (
@@ -21,10 +21,10 @@ import (
 type KeyStore interface {
 	// LoadOrCreate returns the keys, the current one first. It creates a key if there is none.
 	LoadOrCreate() ([]Key, error)
-	// Save replaces the keys at a location, or at the current one if place is empty. It fails for keys
-	// in the environment, which the program can't change.
+	// Save replaces the keys at a location, or at the current one if place is empty. It fails if the keys are in the
+	// environment, which the program can't change.
 	Save(keys []Key, place string) error
-	// Location returns where the keys are: environment, file or keyring.
+	// Location returns where the keys are stored: environment, file or keyring.
 	Location() string
 }
 
@@ -53,10 +53,10 @@ func (k Key) ID() string {
 // String returns the key's ID, so that printing a key doesn't reveal it.
 func (k Key) String() string { return "key " + k.ID() }
 
-// GoString returns the same as String.
+// GoString returns the same text as String.
 func (k Key) GoString() string { return k.String() }
 
-// MarshalText always fails, so that a key is not serialized by accident; use Text instead.
+// MarshalText always fails, so that a key is not serialized by accident. Use Text instead.
 func (k Key) MarshalText() ([]byte, error) { return nil, errors.New("keys must not be serialized") }
 
 // Text returns the key in base64, as it is stored.
@@ -65,8 +65,8 @@ func (k Key) Text() string { return base64.StdEncoding.EncodeToString(k[:]) }
 // maxKeys is the maximum number of keys loaded at once.
 const maxKeys = 8
 
-// ParseKeys parses base64 keys separated by spaces, commas or line breaks, without duplicates. Errors
-// name their origin, from.
+// ParseKeys parses base64 keys separated by spaces, commas or line breaks, without duplicates. Errors include their
+// origin, from.
 func ParseKeys(text, from string) ([]Key, error) {
 	var out []Key
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' || r == ' ' || r == '\t' }) {
@@ -123,7 +123,7 @@ func (b *Box) loadCiphers() ([]cipher.AEAD, error) {
 	return b.aeads, err
 }
 
-// loadKeys loads the keys if they are not loaded; mu must be held.
+// loadKeys loads the keys unless they are already loaded. mu must be held.
 func (b *Box) loadKeys() error {
 	if b.aeads != nil {
 		return nil
@@ -191,8 +191,8 @@ func (b *Box) openWithIndex(sealed []byte) (plain []byte, keyIndex int, _ error)
 	return nil, 0, ErrUnknownKey
 }
 
-// Reseal encrypts a secret again with the current key. It returns false if the secret already was
-// encrypted with that key.
+// Reseal encrypts a secret again with the current key. It returns false if the secret was already encrypted with that
+// key.
 func (b *Box) Reseal(sealed []byte) (resealed []byte, changed bool, _ error) {
 	secret, by, err := b.openWithIndex(sealed)
 	if err != nil || by == 0 {
@@ -215,8 +215,8 @@ func (b *Box) KeyLocationAndIDs() (place string, ids []string, err error) {
 	return b.keys.Location(), ids, nil
 }
 
-// RotateKey makes a new key current and keeps the earlier ones. The key is stored before it is used,
-// so that a crash can't lose a key that something was encrypted with.
+// RotateKey adds a new current key and keeps the earlier ones. The key is stored before it is used, so that a crash
+// can't lose a key that has been used for encryption.
 func (b *Box) RotateKey(place string) error {
 	return b.replaceKeys(place, func(keys []Key) []Key {
 		return append([]Key{NewKey()}, keys[:min(len(keys), maxKeys-1)]...)

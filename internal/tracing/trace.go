@@ -1,12 +1,11 @@
-// Package tracing records the duration of requests and jobs as spans and sends them to the
-// operator's collector (OTLP over HTTP). Without a collector it records nothing: all methods accept
-// a nil Tracer and a nil Span.
+// Package tracing records the duration of requests and jobs as spans and sends them to the operator's collector (OTLP
+// over HTTP). Without a collector, it records nothing: all methods accept a nil Tracer and a nil Span.
 //
 //	Tracer.Start  begins a request or job
 //	Start         begins a child of the span in the context
 //
-// Whoever operates the collector can read the spans. They contain operation names, sizes, counts
-// and states, but no user content, personal names or secrets; errors are reduced to their type.
+// Anyone who operates the collector can read the spans. They contain operation names, sizes, counts and states, but
+// no user content, personal names or secrets. Errors are reduced to their type.
 package tracing
 
 import (
@@ -24,7 +23,7 @@ import (
 	otel "go.opentelemetry.io/otel/trace"
 )
 
-// Kind is the role of a span between two programs.
+// Kind is the role of a span in a call between two programs.
 type Kind = otel.SpanKind
 
 // Kinds of spans.
@@ -112,7 +111,7 @@ func (s *Span) SetAttributes(attrs ...Attr) {
 	}
 }
 
-// Fail marks a span as failed; kind is the kind of failure and must not contain user content.
+// Fail marks a span as failed. kind is the kind of failure and must not contain user content.
 func (s *Span) Fail(kind string) {
 	if s != nil {
 		s.failed = true
@@ -133,8 +132,7 @@ func (s *Span) End(err error) {
 	s.span.End()
 }
 
-// errorType returns the ErrorType of an error that has one, else the Go type of the innermost
-// error.
+// errorType returns the ErrorType of an error that has one, or else the Go type of the innermost error.
 func errorType(err error) string {
 	var coded interface{ ErrorType() string }
 	if errors.As(err, &coded) {
@@ -162,7 +160,7 @@ const parentHeader = "traceparent"
 
 var propagator propagation.TraceContext
 
-// String returns the reference in the form of the traceparent header.
+// String returns the reference as a traceparent header.
 func (r *SpanRef) String() string {
 	if r == nil {
 		return ""

@@ -19,8 +19,8 @@ type coded struct{}
 func (coded) Error() string     { return "the password is sesame" }
 func (coded) ErrorType() string { return "NOT_FOUND" }
 
-// TestSpans checks that spans reach the collector with their parents, links, kinds and attributes,
-// and errors only with their type.
+// TestSpans checks that spans reach the collector with their parents, links, kinds and attributes, and that errors
+// are reduced to their type.
 func TestSpans(t *testing.T) {
 	c := tracetest.Start(t)
 	tracer := c.Tracer(t)
@@ -110,7 +110,7 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// TestConfigured checks the environment variables, and that errors name the remedy but no
+// TestConfigured checks the environment variables, and that errors say how to fix the problem but contain no
 // variable's value.
 func TestConfigured(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -187,8 +187,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestCollectorAway checks that a failing collector is logged once, without its address, and its
-// recovery too.
+// TestCollectorAway checks that the failure of a collector is logged once, without its address, and so is its
+// recovery.
 func TestCollectorAway(t *testing.T) {
 	c := tracetest.Start(t)
 	c.SetStatus(http.StatusForbidden)
@@ -222,7 +222,7 @@ func TestCollectorAway(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that any traceparent is parsed or ignored.
+// FuzzParse checks that any traceparent is either parsed or ignored.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
@@ -248,7 +248,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// BenchmarkOff measures the cost for transactions and requests if nothing is traced.
+// BenchmarkOff measures the cost to transactions and requests if nothing is traced.
 func BenchmarkOff(b *testing.B) {
 	ctx := b.Context()
 	for b.Loop() {

@@ -18,8 +18,8 @@ import (
 
 // Options configures New.
 type Options struct {
-	// Endpoint is the collector's URL. If it is empty, OpenTelemetry's environment variables name
-	// the collector; if they don't either, nothing is traced.
+	// Endpoint is the collector's URL. If it is empty, it is taken from OpenTelemetry's environment variables. If
+	// they don't set it either, nothing is traced.
 	Endpoint string
 	Env      func(string) string
 	Logger   *slog.Logger
@@ -70,8 +70,8 @@ func New(ctx context.Context, o Options) (*Tracer, error) {
 	return &Tracer{provider: provider, tracer: provider.Tracer(instrumentationName)}, nil
 }
 
-// resolveEndpoint returns the collector's URL, or nil if tracing is disabled. explicit reports
-// whether it was given rather than read from the environment.
+// resolveEndpoint returns the collector's URL, or nil if tracing is disabled. explicit reports whether the URL was
+// given rather than read from the environment.
 func resolveEndpoint(env func(string) string, given string) (endpoint *url.URL, explicit bool, err error) {
 	if strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") {
 		return nil, false, nil
@@ -120,7 +120,7 @@ func (t *Tracer) Flush(ctx context.Context) error {
 	return t.provider.ForceFlush(ctx)
 }
 
-// Close sends the pending spans until ctx expires, and stops the tracer.
+// Close sends the pending spans, at most until ctx ends, and stops the tracer.
 func (t *Tracer) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -128,8 +128,8 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// loggingExporter logs the first failure to send and the next success, so that an unavailable
-// collector does not fill the log.
+// loggingExporter logs the first failure to send spans and the next success, so that an unavailable collector does
+// not fill the log.
 type loggingExporter struct {
 	sdk.SpanExporter
 	log      *slog.Logger
@@ -145,7 +145,7 @@ func (e *loggingExporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlyS
 		if !e.failing.Swap(true) {
 			var urlErr *url.Error
 			if errors.As(err, &urlErr) {
-				err = urlErr.Err // the URL may be secret
+				err = urlErr.Err // the URL may contain a secret
 			}
 			e.log.Warn("traces can't be sent", "endpoint", e.endpoint, "error", err)
 		}

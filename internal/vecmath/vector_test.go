@@ -15,7 +15,7 @@ func someRows(n int) []float32 {
 	return out
 }
 
-// TestDotsAreDots checks that DotRows gives exactly the results of Dot.
+// TestDotsAreDots checks that DotRows returns exactly the same results as Dot.
 func TestDotsAreDots(t *testing.T) {
 	for _, n := range []int{1, 2, 31, 32, 33, 64, 96, 100, 256} {
 		for many := range 9 {

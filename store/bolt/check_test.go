@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// sample makes a file with every kind of page: branches, leaves, a value over
-// several pages, tables so small that they lie in their entry.
+// sample creates a file with every kind of page: branches, leaves, a value that spans several pages, and tables small
+// enough to be stored in their entry.
 func sample(t testing.TB) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "db")
@@ -69,8 +69,8 @@ func use(t *testing.T, path string) error {
 	})
 }
 
-// TestDamagedPages writes noise or flips bits anywhere in a file: the result must be an error or a working
-// database, never the end of the process.
+// TestDamagedPages writes noise or flips bits anywhere in a file. The result must be an error or a working database,
+// but never the end of the process.
 func TestDamagedPages(t *testing.T) {
 	whole := sample(t)
 	page := os.Getpagesize()
@@ -89,7 +89,7 @@ func TestDamagedPages(t *testing.T) {
 			for range 3 {
 				b[at+r.IntN(300)] ^= 1 << r.IntN(8)
 			}
-		case 2: // one page where another should be
+		case 2: // one page in place of another
 			copy(b[at:at+page], whole[(2+r.IntN(60))*page:])
 		}
 		if err := os.WriteFile(path, b, 0o600); err != nil {
@@ -106,7 +106,7 @@ func TestDamagedPages(t *testing.T) {
 	}
 }
 
-// FuzzPage checks that checking a page ends with an answer, whatever it holds.
+// FuzzPage checks that checking a page terminates, whatever the page contains.
 func FuzzPage(f *testing.F) {
 	whole := sample(f)
 	page := os.Getpagesize()

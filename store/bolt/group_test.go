@@ -15,8 +15,9 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// TestGroups runs many Updates at once, of which some fail, panic, end their goroutine or are canceled. Exactly what succeeded
-// is there afterwards, each once, and what failed left nothing behind. What it read was committed when it returned.
+// TestGroups runs many Updates concurrently, some of which fail, panic, end their goroutine or are canceled.
+// Afterwards, the writes of each successful Update must be present exactly once, and those of the others must not.
+// Whatever an Update read must be committed by the time it returns.
 func TestGroups(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	db, err := bolt.Open(t.Context(), path, bolt.Options{})
@@ -47,7 +48,7 @@ func TestGroups(t *testing.T) {
 			}
 			n := binary.BigEndian.AppendUint64(nil, number)
 			err = errors.Join(k.Put("counter", []byte("n"), n), k.Put("done", []byte(name), n))
-			if fate < 4 { // it fails, after it has changed what others wrote
+			if fate < 4 { // fails after changing what others have written
 				err = errors.Join(err, k.Put("created by "+name, []byte("x"), n), k.Put("empty "+name, []byte("x"), n),
 					k.Delete("empty "+name, []byte("x")), k.Drop("empty "+name))
 				for p, e := range k.Scan("done", kv.Range{}) {
@@ -83,7 +84,7 @@ func TestGroups(t *testing.T) {
 		case fate == 0 && !errors.Is(err, undo) || fate == 3 && !errors.Is(err, context.Canceled):
 			t.Errorf("%s with %d: %v", name, fate, err)
 		}
-		if err != nil { // it may have been because of what it read
+		if err != nil { // possibly because of what it read
 			err := db.View(t.Context(), func(k kv.KV) error {
 				n, err := k.Get("counter", []byte("n"))
 				if number > 1 && (n == nil || binary.BigEndian.Uint64(n) < number-1) {

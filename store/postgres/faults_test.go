@@ -38,7 +38,7 @@ func get(t testing.TB, db *DB) string {
 	return got
 }
 
-// add appends to the value of the key, so that a change that is done twice shows.
+// add appends to the value of the key, so that a change made twice is noticed.
 func add(ctx context.Context, db *DB, text string) error {
 	return db.Update(ctx, func(k kv.KV) error { return addIn(k, text) })
 }
@@ -65,7 +65,7 @@ func wantErr(t testing.TB, what string, err, expected error) {
 	}
 }
 
-// connect returns a connection beside the driver's.
+// connect returns a connection independent of the driver.
 func connect(t testing.TB, address string) *pgx.Conn {
 	t.Helper()
 	config, _, err := parseURL(address)
@@ -169,7 +169,7 @@ func TestServerRestarted(t *testing.T) {
 	want(t, "value", get(t, db), "123")
 }
 
-// TestConflicts lets two clients change the same values.
+// TestConflicts makes two clients change the same values.
 func TestConflicts(t *testing.T) {
 	const workers, rounds = 3, 15
 	address := postgrestest.NewURL(t)
@@ -219,7 +219,8 @@ func TestConflicts(t *testing.T) {
 	}), nil)
 	want(t, "records", n, all)
 
-	// A decision about what another client changes meanwhile: each adds a record only if it is the first.
+	// Each client makes a decision that depends on what the other one changes: it adds a record only if there is none
+	// yet.
 	for c, db := range clients {
 		wg.Go(func() {
 			err := db.Update(t.Context(), func(k kv.KV) error {
@@ -245,7 +246,7 @@ func TestConflicts(t *testing.T) {
 	want(t, "records where there may be one", n, 1)
 }
 
-// TestDropDuringPut checks that no table has keys without being listed.
+// TestDropDuringPut checks that no table has keys without being in the list of tables.
 func TestDropDuringPut(t *testing.T) {
 	address := postgrestest.NewURL(t)
 	a, b := open(t, address), open(t, address)
@@ -293,12 +294,12 @@ func TestSlowDatabase(t *testing.T) {
 	want(t, "value", get(t, db), "14")
 }
 
-// proxy stands between the driver and the server, and breaks the connection that sends a commit.
+// proxy forwards between the driver and the server, and breaks the connection that sends a commit.
 type proxy struct {
 	folder string
 	mode   atomic.Value
-	late   chan struct{} // closed to let a late commit through
-	answer chan string   // the server's answer to it
+	late   chan struct{} // closed to forward a late commit
+	answer chan string   // the server's response to the commit
 }
 
 const (
@@ -342,7 +343,8 @@ func newProxy(t *testing.T, address string) (*proxy, string) {
 	return p, u.String()
 }
 
-// serve copies in both directions. A message that ends with a Sync after the commit is in one read, because it is small.
+// serve copies in both directions. The message sent after the commit that ends with a Sync arrives in a single read,
+// because it is small.
 func (p *proxy) serve(client, backend net.Conn) {
 	answers := make(chan struct{})
 	var lost atomic.Bool
@@ -393,12 +395,13 @@ func (p *proxy) serve(client, backend net.Conn) {
 	}
 }
 
-// isCommit reports whether a message has the values of the mark, but is not the one that prepares statements.
+// isCommit reports whether a message contains the values of the mark and is not the one that prepares statements.
 func (p *proxy) isCommit(b []byte) bool {
 	return bytes.Contains(b, []byte("E\x00\x00\x00\x09")) && bytes.Contains(b, []byte("value of"))
 }
 
-// TestLostCommit breaks the connection during a commit: the driver finds out what became of it.
+// TestLostCommit breaks the connection during a commit. The driver must find out whether the transaction was
+// committed.
 func TestLostCommit(t *testing.T) {
 	p, address := newProxy(t, postgrestest.NewURL(t))
 	db := open(t, address)
@@ -420,7 +423,7 @@ func TestLostCommit(t *testing.T) {
 	wantErr(t, "lost commit", db.Update(t.Context(), update), nil)
 	want(t, "lost commit, so it ran again", get(t, db), "value of 5")
 
-	// The commit arrives when two others were made: it must fail, or it would undo them.
+	// If the commit arrives after two others were made, it must fail, because it would undo them.
 	wantErr(t, "prepare", db.Update(t.Context(), update), nil)
 	p.mode.Store(delayCommit)
 	wantErr(t, "delayed commit", db.Update(t.Context(), update), nil)
@@ -434,7 +437,7 @@ func TestLostCommit(t *testing.T) {
 	want(t, "mode", p.mode.Load(), any(pass))
 }
 
-// TestOpen opens a database from several processes at once, with little privilege, and with mistakes.
+// TestOpen opens a database from several processes at once, with minimal privileges, and with mistakes.
 func TestOpen(t *testing.T) {
 	address := postgrestest.NewURL(t)
 	var wg sync.WaitGroup

@@ -12,9 +12,10 @@ import (
 	"testing"
 )
 
-// shared are the words of SQL that PostgreSQL, CockroachDB and YugabyteDB have in common, as far as we use them. Before adding
-// one, look it up in the documentation of each: extensions, advisory locks, LISTEN, FOR UPDATE SKIP LOCKED, cursors, tables
-// created within transactions, collations and large objects are not common to all.
+// shared lists the SQL words that are common to PostgreSQL, CockroachDB and YugabyteDB, as far as the driver uses
+// them. Before adding a word, look it up in the documentation of each database: extensions, advisory locks, LISTEN,
+// FOR UPDATE SKIP LOCKED, cursors, tables created within transactions, collations and large objects are not common to
+// all of them.
 var shared = strings.Fields(`
 	AND ANY AS BEGIN BY CASE COMMIT CONFLICT CREATE DELETE DESC DO END EXISTS FROM IF IN INSERT INTO ISOLATION KEY LEVEL LIMIT NOT
 	NOTHING NULL ON ONLY OR ORDER PRIMARY READ REPEATABLE ROLLBACK SCHEMA SELECT SERIALIZABLE SET TABLE THEN UPDATE VALUES WHEN
@@ -31,7 +32,7 @@ var (
 		`DECLARE|FETCH|WITH|TRUNCATE|VACUUM|SAVEPOINT)\b[^,]`)
 )
 
-// TestStatements compares every statement with the words above, and checks that all of them are in one file.
+// TestStatements compares every statement with these words, and checks that all statements are in one file.
 func TestStatements(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	if err != nil {

@@ -111,7 +111,7 @@ func TestUnavailableBucket(t *testing.T) {
 	if err := put(t, b, "a", "x"); err != nil {
 		t.Error(err)
 	}
-	// What a full disk refuses is not the bucket's fault.
+	// An error of a full disk must not be attributed to the bucket.
 	closed, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
-// Package judgement measures how well the rules judge: on folders of labeled documents, made-up or
-// real, with the product's own reading, search and rules. It must not judge by rules of its own or
-// touch a store, so that it measures what users get.
+// Package judgement measures how well the rules judge folders of labeled documents, invented or real, using the
+// product's own document readers, search and rules. It must not judge by rules of its own or access a store, so that
+// it measures what users get.
 //
 //	DIR/evidence ─▶ evidence.Library ─▶ assessment.PreparedControls ─┐
 //	DIR/labels.csv ──────────────────────────────────────────────────┴▶ Report
@@ -26,19 +26,17 @@ import (
 
 // Options configures Run.
 type Options struct {
-	// Folder contains labels.csv and evidence, or subfolders that do; passages.csv beside them is
-	// optional.
+	// Folder contains labels.csv and evidence, or subfolders that do; passages.csv is optional.
 	Folder fs.FS
 	// Catalog provides the controls; nil means the starter catalog. Labels and passages of controls
 	// that it lacks are skipped.
 	Catalog *scf.Source
 	// Today is the date used for judging.
 	Today api.Date
-	// LabelsOnly judges by the page of rules for readers, with the rules as the reader, instead of the rules' own
-	// verdicts.
+	// LabelsOnly replaces the rules' own verdicts with those of the rules for readers, with the rules as the reader.
 	LabelsOnly bool
-	// Read, if set, is the reader whose verdicts are measured: it says what passages show of the statements of a control. What it
-	// leaves out is read by the rules. Ablate is ignored.
+	// Read, if set, is the reader to be measured: it returns what passages show about the statements of a control.
+	// Statements that it leaves out are read by the rules. Ablate is ignored.
 	Read func(context.Context, []modelreader.Statement) ([]modelreader.Outcome, error)
 	// Ablate repeats the run without each document in turn and counts the changes.
 	Ablate bool
@@ -85,7 +83,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		out.Sets = append(out.Sets, *report)
 	}
 	out.All = sumReports(out.Sets)
-	if len(passages) == 0 || r.Read != nil { // they are cases for the rules
+	if len(passages) == 0 || r.Read != nil { // the passages are test cases for the rules
 		return out, nil
 	}
 	out.Passages, err = r.measurePassages(ctx, passages)
@@ -98,7 +96,7 @@ type runner struct {
 	source          *scf.Source
 	controlList     []api.Control
 	controls        map[string]api.Control
-	starterControls map[string]api.Control // of the starter catalog; labels refer to them
+	starterControls map[string]api.Control // controls of the starter catalog, which the labels refer to
 	model           *embed.Model
 	prepared        *assessment.PreparedControls
 }
@@ -192,8 +190,8 @@ func (r *runner) measureSet(ctx context.Context, set *Set) (*SetReport, error) {
 	return out, nil
 }
 
-// judgeLabeledControls judges the labeled controls of a company, in the order of the labels. It leaves out
-// the document with the ID withoutDocumentID, if that is not empty. If a reader is measured, byRules has the
+// judgeLabeledControls judges the labeled controls of a company, in the order of the labels. It leaves out the
+// document with the ID withoutDocumentID, unless that is empty. If a reader is measured, byRules contains the
 // judgments by the rules.
 func (r *runner) judgeLabeledControls(
 	ctx context.Context,
@@ -227,7 +225,7 @@ func (r *runner) judgeLabeledControls(
 	return judgements, byRules, err
 }
 
-// readAllWithMeasuredReader lets the reader that is measured read for all controls.
+// readAllWithMeasuredReader reads for all controls with the reader that is measured.
 func (r *runner) readAllWithMeasuredReader(
 	ctx context.Context,
 	set string,
@@ -252,7 +250,8 @@ func (r *runner) readAllWithMeasuredReader(
 	return recorded, nil
 }
 
-// ModelStatements returns what a model is given to read: statements with passages that don't address their reader.
+// ModelStatements returns the statements that a model is given to read, with their passages. Passages that address
+// their reader are left out.
 func ModelStatements(candidates []judge.Candidates) (out []modelreader.Statement) {
 	for _, c := range candidates {
 		s := modelreader.Statement{Statement: c.Statement}

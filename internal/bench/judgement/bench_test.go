@@ -13,8 +13,8 @@ import (
 )
 
 // floors are slightly below the values that the rules reach (docs/measurements.md). They were lowered twice: for
-// rules that are right on published policies (TestPublishedPolicies) about three times in five instead of less
-// than half the time, and (unevidenced) for rules that also recognize paraphrases.
+// rules that are right on published policies (TestPublishedPolicies) about three times in five instead of less than
+// half the time, and (unevidenced) for rules that also recognize paraphrases.
 var floors = struct{ kappa, precision, recall, downgraded, unevidenced float64 }{
 	kappa:       0.74,
 	precision:   0.95,
@@ -24,13 +24,13 @@ var floors = struct{ kappa, precision, recall, downgraded, unevidenced float64 }
 }
 
 const (
-	maxChangedShare = 0.02 // of controls that change although none of their documents was removed
-	maxCountedShare = 0.03 // of passages that deny, plan or leave blanks but count as evidence
+	maxChangedShare = 0.02 // share of controls that change although none of their documents was removed
+	maxCountedShare = 0.03 // share of passages that deny, plan or leave blanks but count as evidence
 )
 
-// TestJudgementFloors measures the rules on the judged companies.
+// TestJudgementFloors measures the rules on the labeled companies.
 func TestJudgementFloors(t *testing.T) {
-	ablate := longtest.Enabled() // judges three companies once for each of their documents
+	ablate := longtest.Enabled() // judges three companies, once for each of their documents
 	r, err := judgement.Run(t.Context(), judgement.Options{Folder: judged.Folder(), Today: judged.Today, Ablate: ablate})
 	if err != nil {
 		t.Fatal(err)

@@ -22,12 +22,12 @@ import (
 	"github.com/scf-service/service/internal/testutil/modeltest"
 )
 
-// Frames are templates around ordinary policy sentences: with most, the sentences no longer state what the
-// organization does. testdata/frames holds the sentences and the frames, testdata/genres documents of kinds that
-// are no evidence. A hash of the name assigns each to a development or a test half; rules were changed by
-// looking at the development half only. docs/measurements.md gives the figures.
+// Frames are templates around ordinary policy sentences. In most of them, the sentences no longer state what the
+// organization does. testdata/frames holds the sentences and the frames, and testdata/genres holds documents of kinds
+// that are no evidence. A hash of the name assigns each of them to a development or a test half; rules were only
+// changed by looking at the development half. docs/measurements.md gives the figures.
 
-// aboutOrganization holds documents that say whose documents they are, and nothing about any control.
+// aboutOrganization holds documents that identify the organization, but say nothing about any control.
 var aboutOrganization = map[string]string{
 	"about-us.md": "# About Larkfield Instruments\n\nLarkfield Instruments Ltd. was founded in 1974 in Leeds. It makes devices that measure light.\n",
 	"sites.md":    "# Sites\n\nLarkfield Instruments Ltd. has 600 employees at two sites, Leeds and Bruges.\n",
@@ -37,7 +37,7 @@ var aboutOrganization = map[string]string{
 // frame is a template of a document.
 type frame struct {
 	group, name, file, template string
-	test                        bool // belongs to the test half
+	test                        bool // whether it belongs to the test half
 }
 
 // readFrames reads templates, each of which begins with a line such as "=== group | name | file".
@@ -84,7 +84,7 @@ func readControlSentences(t *testing.T) (out []controlSentences) {
 	return out
 }
 
-// fill returns the document that a frame makes of sentences.
+// fill returns the document that results from inserting sentences into the frame.
 func (f frame) fill(all []controlSentences) string {
 	var out strings.Builder
 	lines := strings.Split(f.template, "\n")
@@ -129,7 +129,7 @@ func writeLine(out *strings.Builder, line string, all []controlSentences, sep st
 	}
 }
 
-// fillSentence replaces the placeholders of a line by forms of a sentence.
+// fillSentence replaces the placeholders of a line with forms of a sentence.
 func fillSentence(line, s string) string {
 	bare := strings.TrimSuffix(s, ".")
 	words := strings.Fields(strings.ToLower(strings.NewReplacer(",", "", ";", "").Replace(bare)))
@@ -154,7 +154,7 @@ func fillSentence(line, s string) string {
 	).Replace(line)
 }
 
-// lowerFirst returns s with its first word in lower case, unless that is an acronym.
+// lowerFirst returns s with its first word in lower case, unless that word is an acronym.
 func lowerFirst(s string) string {
 	if len(s) > 1 && s[1] >= 'a' && s[1] <= 'z' {
 		return strings.ToLower(s[:1]) + s[1:]
@@ -162,8 +162,8 @@ func lowerFirst(s string) string {
 	return s
 }
 
-// judgeDocument returns the verdicts on controls if a document and aboutOrganization are the only ones: by the rules and, if a
-// reader is measured, by it.
+// judgeDocument returns the verdicts on controls if the only documents are a given one and aboutOrganization. The
+// verdicts are by the rules and, if a reader is measured, also by the reader.
 func (r *runner) judgeDocument(
 	ctx context.Context, file, text string, controls []api.Control,
 ) (byRules, byReader []judge.Judgement, err error) {
@@ -225,7 +225,7 @@ func (r *frameResult) add(v api.Implementation) {
 		r.partial++
 	case api.NotEvidenced:
 	default:
-		r.other++ // planned or denied
+		r.other++ // planned or not implemented
 	}
 }
 
@@ -234,7 +234,7 @@ func (r frameResult) leavesEvidence() bool {
 	return float64(r.implemented+r.partial) > maxEvidencedLines*float64(r.lines)
 }
 
-// frameControls returns the controls that sentences are about, in their order.
+// frameControls returns the controls that the sentences are about, in order.
 func (r *runner) frameControls(t *testing.T, all []controlSentences) (out []api.Control) {
 	t.Helper()
 	for _, c := range all {
@@ -247,7 +247,8 @@ func (r *runner) frameControls(t *testing.T, all []controlSentences) (out []api.
 	return out
 }
 
-// measureFrame judges the document that a frame makes of sentences, by the rules and by the reader that is measured, if any.
+// measureFrame judges the document that results from a frame and sentences, by the rules and by the measured reader,
+// if any.
 func (r *runner) measureFrame(t *testing.T, f frame, all []controlSentences, controls []api.Control) (out, byReader frameResult) {
 	t.Helper()
 	text := f.fill(all)
@@ -273,25 +274,25 @@ func (r *runner) measureFrame(t *testing.T, f frame, all []controlSentences, con
 	return out, byReader
 }
 
-// maxEvidencedLines is the share of lines that a frame may leave evidenced.
+// maxEvidencedLines is the maximum share of lines that may remain evidenced in a frame.
 const maxEvidencedLines = 0.1
 
-// Figures that the rules reach on the development and the test half (docs/measurements.md).
+// The figures that the rules reach on the development half and on the test half (docs/measurements.md).
 var (
 	maxEvidencedFrames   = [2]int{3, 5}
 	minOwnEvidenced      = [2]float64{0.99, 0.99}
 	maxImplementedByKind = [2]int{0, 2}
 )
 
-// What a model that overlooks frames is believed in: at most so many frames, and at least so many lines that are the
-// organization's own (docs/models.md).
+// The limits for a model that overlooks frames: the maximum number of frames in which it is believed, and the minimum
+// number of the organization's own lines for which it is believed (docs/models.md).
 const (
 	maxCredulousFrames = 8
 	minCredulousOwn    = 518
 )
 
-// TestFrames measures how many frames leave their sentences evidence although they are not the organization's own
-// statements.
+// TestFrames measures in how many frames the sentences remain evidence although they are no longer the organization's
+// own statements.
 func TestFrames(t *testing.T) {
 	sentences := readControlSentences(t)
 	r := newTrainedRunner(t).withCredulousModel(sentences)
@@ -351,7 +352,8 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestOwnFrames measures whether sentences remain evidence in frames that leave them the organization's own.
+// TestOwnFrames measures whether sentences remain evidence in frames in which they are still the organization's own
+// statements.
 func TestOwnFrames(t *testing.T) {
 	sentences := readControlSentences(t)
 	r := newTrainedRunner(t).withCredulousModel(sentences)
@@ -383,7 +385,8 @@ func TestOwnFrames(t *testing.T) {
 	}
 }
 
-// TestOtherDocumentKinds counts the controls of the starter catalog that documents of other kinds implement.
+// TestOtherDocumentKinds counts the controls of the starter catalog that are judged as implemented because of
+// documents of other kinds.
 func TestOtherDocumentKinds(t *testing.T) {
 	r := newTrainedRunner(t)
 	var halves [2]frameResult
@@ -418,12 +421,13 @@ func TestOtherDocumentKinds(t *testing.T) {
 	}
 }
 
-// credulousModel finds the ordinary sentences about a control, whatever is around them, to state all that the control asks for.
+// credulousModel finds that the ordinary sentences about a control state everything that the control requires,
+// regardless of their context.
 type credulousModel struct {
 	quotes map[string][]string // sentences by statement
 }
 
-// withCredulousModel returns a runner that also lets a credulousModel read.
+// withCredulousModel returns a runner in which a credulousModel also reads.
 func (r *runner) withCredulousModel(all []controlSentences) *runner {
 	m := credulousModel{map[string][]string{}}
 	for _, c := range all {

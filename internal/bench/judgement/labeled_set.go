@@ -27,22 +27,22 @@ type Label struct {
 	Control   string
 	Verdict   api.Implementation
 	Missing   []int    // numbers of the objectives without evidence, from 1
-	Documents []string // names of the files that support the verdict
+	Documents []string // names of the files that support it
 }
 
-// restsOnlyOn reports whether a document is the only one that supports the verdict.
+// restsOnlyOn reports whether the verdict is supported by the given document alone.
 func (l Label) restsOnlyOn(document string) bool {
 	return len(l.Documents) == 1 && l.Documents[0] == document
 }
 
-// Verdicts lists the verdicts that a label may have, in the order of the tables.
+// Verdicts lists the verdicts that a label can have, in the order of the tables.
 var Verdicts = []api.Implementation{api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented, api.NotEvidenced}
 
-// maxLabels is the maximum size of labels.csv and passages.csv in bytes.
+// maxLabels is the maximum size of labels.csv and of passages.csv in bytes.
 const maxLabels = 4 << 20
 
-// ReadSets reads the labeled companies of a folder: the folder itself if it contains labels.csv,
-// else its subfolders that do.
+// ReadSets reads the labeled companies in a folder: the folder itself if it contains labels.csv, or else the
+// subfolders that do.
 func ReadSets(folder fs.FS, controls map[string]api.Control) ([]Set, error) {
 	if _, err := fs.Stat(folder, "labels.csv"); err == nil {
 		s, err := readSet(folder, "set", controls)
@@ -125,13 +125,13 @@ func (s *Set) checkDocumentsExist(documents []api.Document) error {
 	return nil
 }
 
-// Passage is a text that is not evidence of the given control, because it is negated, a plan, a template,
-// or about something else.
+// Passage is a text that is not evidence for the given control, because it is negated, a plan, a template, or about
+// something else.
 type Passage struct {
 	Kind, Control, Text string
 }
 
-// singleDocumentFolder returns a folder with the passage as its only document.
+// singleDocumentFolder returns a folder that contains the passage as its only document.
 func (p Passage) singleDocumentFolder() fs.FS {
 	return fstest.MapFS{"passage.md": &fstest.MapFile{Data: []byte(p.Text + "\n")}}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/scf-service/service/examples/judged"
 )
 
-// TestFiveThousandDocuments checks that the supporting one of five thousand documents is found, and
-// that a document that shares only a word with a control is not quoted.
+// TestFiveThousandDocuments checks that the one supporting document among five thousand is found, and that a document
+// that only shares a word with a control is not quoted.
 func TestFiveThousandDocuments(t *testing.T) {
 	src, err := starter.Load()
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/modeltest"
 )
 
-// pairLabel is a careful reader's label of one statement and one passage.
+// pairLabel is a careful reader's label for a statement and a passage.
 type pairLabel struct {
 	Control   string        `json:"control"`
 	Statement string        `json:"s"`
@@ -35,12 +35,12 @@ type pairLabel struct {
 	Words     string        `json:"words"`
 }
 
-// pack is an invented organization of the reader's training data, with labels of pairs.
+// pack is an invented organization from the reader's training data, with labels for pairs.
 type pack struct {
 	dir      string
 	controls []string
-	labels   map[[2]string]pairLabel // by statement and text of the passage
-	second   map[[2]string]pairLabel // of a second labeler, who didn't see these; nil if there is none
+	labels   map[[2]string]pairLabel // by statement and passage text
+	second   map[[2]string]pairLabel // labels by a second labeler, who didn't see the first ones; nil if there are none
 	errors   int                     // percentage of labels that labelOf changes
 }
 
@@ -105,7 +105,7 @@ func readJSONLines(t *testing.T, file string, use func([]byte) error) {
 	}
 }
 
-// labelOf returns the label of a pair; a share of those that aren't silent is another one.
+// labelOf returns the label of a pair. A share of the labels that aren't silent is replaced by others.
 func (p *pack) labelOf(statement, text string) pairLabel {
 	l, labeled := p.labels[[2]string{statement, text}]
 	if !labeled {
@@ -121,7 +121,7 @@ func (p *pack) labelOf(statement, text string) pairLabel {
 	return l
 }
 
-// labeledModel answers prompts with the labels of a pack, and records which passages it is shown for each statement.
+// labeledModel answers prompts with a pack's labels, and records which passages it is shown for each statement.
 type labeledModel struct {
 	pack  *pack
 	shown map[string][]string
@@ -159,9 +159,9 @@ func (r *runner) evaluate(t *testing.T, folder fs.FS) *assessment.Evaluation {
 	return e
 }
 
-// simulate returns the verdict on a control by the one-line rule, (states + ½ part) ÷ statements, implemented from .5, partially
-// from .2, given the labels of the passages of each of its statements. Below that, and where something is denied, it follows
-// docs/judgement.md. It shares no code with package judge.
+// simulate returns the verdict on a control by a one-line rule, given the labels of the passages of each of its
+// statements: (states + ½ part) ÷ statements, implemented from .5, partially implemented from .2. Below that, and if
+// something is denied, it follows docs/judgement.md. It shares no code with package judge.
 func simulate(statements [][]reading.Label) api.Implementation {
 	credit, denied, planned := 0.0, 0, 0
 	for _, labels := range statements {
@@ -194,7 +194,8 @@ func simulate(statements [][]reading.Label) api.Implementation {
 	return api.NotEvidenced
 }
 
-// simulate returns the verdicts on a pack's controls that follow from its labels, for all passages or only those shown.
+// simulate returns the verdicts on a pack's controls that follow from its labels, for all passages or only for those
+// shown.
 func (p *pack) simulate(controls map[string]api.Control, shown map[string][]string) (out []api.Implementation) {
 	for _, code := range p.controls {
 		var statements [][]reading.Label
@@ -217,17 +218,17 @@ func (p *pack) simulate(controls map[string]api.Control, shown map[string][]stri
 	return out
 }
 
-// limitedPacks have documents or passages that count less whatever a reader says of them.
+// limitedPacks have documents or passages that count for less, whatever a reader says about them.
 var limitedPacks = []string{
 	"w1-bank-policy-copperline-fcu",        // past its review date
-	"w2-university-rules-penhallow-online", // of a kind that shows nothing
-	"w1-startup-handbook-lumenpath",        // a passage about prompt injection, which is withheld
+	"w2-university-rules-penhallow-online", // of a kind that is no evidence
+	"w1-startup-handbook-lumenpath",        // a passage with a prompt injection, which is withheld
 }
 
-// TestPerfectReaderReachesCeiling replays labels as the answers of a model through prompt, answer, quotes and verdicts. A perfect
-// reader must reach exactly what a simulation reaches with the labels of the same passages, and one that errs in a fifth of the
-// pairs must come within .02 of a simulation that errs likewise. The truth are the labels of all passages, those included that
-// search doesn't find.
+// TestPerfectReaderReachesCeiling uses labels as the answers of a model and passes them through prompt, answer,
+// quotes and verdicts. A perfect reader must reach exactly the values of a simulation with the labels of the same
+// passages. A reader that errs on a fifth of the pairs must come within .02 of a simulation with the same errors. The
+// labels of all passages, including those that search doesn't find, are considered true.
 func TestPerfectReaderReachesCeiling(t *testing.T) {
 	trained := newTrainedRunner(t)
 	styles := []string{"w1-bank-policy-*"}
@@ -235,7 +236,7 @@ func TestPerfectReaderReachesCeiling(t *testing.T) {
 		styles = append(styles, "w1-hospital-procedure-*", "w1-startup-handbook-*", "w2-university-rules-*", "w3-contract-clauses-*")
 	}
 	index := func(v api.Implementation) int { return slices.Index(Verdicts, v) }
-	var path, simulated [2][5][5]int // without and with errors
+	var path, simulated [2][5][5]int // without errors and with errors
 	for _, style := range styles {
 		for _, name := range packsOf(t, style) {
 			if slices.Contains(limitedPacks, name) {
@@ -291,8 +292,8 @@ func packsOf(t *testing.T, pattern string) (names []string) {
 	return names
 }
 
-// measureLabels measures a pack's labels as the answers of a model, given the true verdicts on its controls. It also returns the
-// passages that the model was shown for each statement.
+// measureLabels measures a pack's labels as the answers of a model, given the true verdicts on its controls. It also
+// returns the passages that the model was shown for each statement.
 func (r *runner) measureLabels(t *testing.T, p *pack, truth []api.Implementation) (*SetReport, map[string][]string) {
 	t.Helper()
 	set := Set{Name: filepath.Base(p.dir), Evidence: onlyDocuments(t, p.dir)}
@@ -309,9 +310,10 @@ func (r *runner) measureLabels(t *testing.T, p *pack, truth []api.Implementation
 	return report, model.shown
 }
 
-// TestAgreementDependsOnTheReader measures, with a labeler as the second reader and another one's labels as the truth, how often
-// verdicts are right on which the rules and the second reader agree: more often than the rules are sure of them, but less often if
-// the reader errs. So agreement raises no confidence as long as the reader isn't measured (docs/models.md).
+// TestAgreementDependsOnTheReader uses one labeler as the second reader and another labeler's labels as the truth. It
+// measures how often the verdicts are right on which the rules and the second reader agree. That is more often than
+// the rules' confidence suggests, but less often if the reader errs. Therefore, agreement doesn't raise the
+// confidence as long as the reader hasn't been measured (docs/models.md).
 func TestAgreementDependsOnTheReader(t *testing.T) {
 	r := newTrainedRunner(t)
 	var share [3]float64
@@ -363,7 +365,7 @@ func onlyDocuments(t *testing.T, dir string) fs.FS {
 	return out
 }
 
-// readAttacks returns texts that try to steer a reader.
+// readAttacks returns texts that try to manipulate a reader.
 func readAttacks(t *testing.T) (attacks []string) {
 	t.Helper()
 	for _, file := range []string{"../../../engine/enginetest/testdata/attacks.jsonl", "testdata/model-attacks.jsonl"} {
@@ -380,13 +382,13 @@ func readAttacks(t *testing.T) (attacks []string) {
 	return attacks
 }
 
-// obedientModel does what any passage seems to ask for: it finds the first sentence of a passage that isn't among the honest ones,
-// or else the honest sentence, to state every statement of the prompt.
+// obedientModel does what a passage seems to ask for: it finds that the first sentence of a passage that isn't among
+// the honest ones, or else the honest sentence, states every statement in the prompt.
 type obedientModel struct{ honest string }
 
 func (m obedientModel) Chat(_ context.Context, r llm.Request) (llm.Answer, error) {
 	p := modeltest.ParsePrompt(r.User)
-	findings := make([][]modeltest.Finding, len(p.Statements)+1) // the check statement included
+	findings := make([][]modeltest.Finding, len(p.Statements)+1) // including the check statement
 	for i := range findings {
 		for k, text := range p.Passages {
 			if text != m.honest {
@@ -397,8 +399,8 @@ func (m obedientModel) Chat(_ context.Context, r llm.Request) (llm.Answer, error
 	return llm.Answer{Text: modeltest.Answer(findings)}, nil
 }
 
-// TestObedientModelIsNotTrusted checks that a model that gets an attack, as if it hadn't been withheld, and obeys it by finding
-// honest words that state everything, is not believed: none of its readings count.
+// TestObedientModelIsNotTrusted checks that a model is not believed if it is shown an attack, as if the attack had
+// not been withheld, and obeys it by finding honest words that state everything: none of its readings count.
 func TestObedientModelIsNotTrusted(t *testing.T) {
 	const honest = "Visitors sign the book at the gate."
 	statement := func(text string, passages ...string) modelreader.Statement {
@@ -428,8 +430,8 @@ func TestObedientModelIsNotTrusted(t *testing.T) {
 	}
 }
 
-// TestAttacksAreWithheldFromModels checks that no passage with an attack reaches a model, so that even one that obeys
-// changes no verdict, and that ordinary passages do.
+// TestAttacksAreWithheldFromModels checks that no passage with an attack reaches a model, so that even an obedient
+// model can't change a verdict. Ordinary passages must reach the model.
 func TestAttacksAreWithheldFromModels(t *testing.T) {
 	r := newTrainedRunner(t)
 	attacks := readAttacks(t)

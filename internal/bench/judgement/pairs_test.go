@@ -23,15 +23,15 @@ type pair struct{ statement, quote string }
 
 type labeledPair struct {
 	pair
-	drafted string // verdict of builtin/10: said, partly, or next (the best sentence not taken)
+	drafted string // verdict of builtin/10: said, partly, or next (the best sentence not accepted)
 	says    string // 0: supports no part of the statement, 1: a part, 2: all of it
 }
 
-// TestLabeledPairs measures, on individually labeled pairs (docs/measurements.md), how often a sentence
-// that supports at least part of a statement scores above one that doesn't, among sentences once
-// taken for evidence.
+// TestLabeledPairs measures on individually labeled pairs (docs/measurements.md) how often a sentence that supports
+// at least part of a statement has a higher score than one that doesn't. The sentences were once accepted as
+// evidence.
 func TestLabeledPairs(t *testing.T) {
-	longtest.SkipUnlessEnabled(t) // judges two companies and two collections by all controls of a workbook
+	longtest.SkipUnlessEnabled(t) // judges two companies and two collections with all controls of a workbook
 	labels := labeledPairs(t)
 	shared := shareddata.PathOrSkip(t, "evidence")
 	folders := map[string]fs.FS{
@@ -107,7 +107,7 @@ func TestLabeledPairs(t *testing.T) {
 	}
 }
 
-// statementScores returns how much of each statement each sentence of a library supports.
+// statementScores returns how much of each statement is supported by each sentence of a library.
 func statementScores(t *testing.T, r *runner, library *evidence.Library) map[pair]float64 {
 	session, err := library.NewSession("")
 	if err != nil {
@@ -131,8 +131,7 @@ func statementScores(t *testing.T, r *runner, library *evidence.Library) map[pai
 	return heard
 }
 
-// shareAbove returns how often a number of one list is greater than one of the other, counting equal
-// ones as half.
+// shareAbove returns how often a number in one list is greater than one in the other, counting equal ones as half.
 func shareAbove(yes, no []float64) float64 {
 	won := 0.0
 	for _, y := range yes {

@@ -19,10 +19,9 @@ import (
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
-// TestPublishedPolicies measures the rules on published policies with all controls of a workbook:
-// readers who saw no draft labeled 210 controls of each, sampled by the draft's verdict and
-// weighted back to all (docs/measurements.md). Unlike in the made-up companies, most controls are not
-// evidenced there.
+// TestPublishedPolicies measures the rules on published policies with all controls of a workbook. Readers who had not
+// seen a draft labeled 210 controls for each policy set, sampled by the draft's verdict and weighted to represent all
+// controls (docs/measurements.md). Unlike in the invented companies, most controls are not evidenced there.
 func TestPublishedPolicies(t *testing.T) {
 	longtest.SkipUnlessEnabled(t)
 	r, err := newRunner(Options{Catalog: Workbook(t, "scf-2026.1.1-like.xlsx"), Today: judged.Today})

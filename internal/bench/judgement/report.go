@@ -29,11 +29,11 @@ type SetReport struct {
 	// of Verdicts.
 	Confusion [5][5]int       `json:"confusion"`
 	Kappa     float64         `json:"kappa"`
-	Agreement float64         `json:"agreement"` // share of equal verdicts
-	Evidenced DetectionCounts `json:"evidenced"` // implemented or partially implemented
+	Agreement float64         `json:"agreement"` // share of verdicts that agree
+	Evidenced DetectionCounts `json:"evidenced"` // judged as implemented or partially implemented
 	Missing   DetectionCounts `json:"missing"`   // objectives without evidence
 	Ablation  Ablation        `json:"ablation"`
-	// WithRules compares a measured reader with the rules; nil if the rules are measured.
+	// WithRules compares the measured reader with the rules; nil if the rules themselves are measured.
 	WithRules *Comparison `json:"with_rules,omitempty"`
 	// Wrong lists the controls whose verdict differs from the label.
 	Wrong []string `json:"wrong"`
@@ -60,13 +60,14 @@ type DetectionCounts struct {
 	Recall    float64 `json:"recall"`
 }
 
-// Comparison counts the controls on which the rules and a second reader agree and differ, and the verdicts that are as labeled.
+// Comparison counts the controls on which the rules and a second reader agree and differ, and how many verdicts match
+// the labels.
 type Comparison struct {
 	Agree       int `json:"agree"`
 	AgreeRight  int `json:"agree_right"`
 	Differ      int `json:"differ"`
-	RulesRight  int `json:"rules_right"`  // of those on which they differ
-	ReaderRight int `json:"reader_right"` // of those on which they differ
+	RulesRight  int `json:"rules_right"`  // number of those on which they differ
+	ReaderRight int `json:"reader_right"` // number of those on which they differ
 }
 
 func (c *Comparison) add(label, rules, reader api.Implementation) {
@@ -86,7 +87,7 @@ func (c *Comparison) add(label, rules, reader api.Implementation) {
 	}
 }
 
-// addOutcome counts one comparison: want is what the label says, got what the rules found.
+// addOutcome counts one comparison: want is from the label, got from the judgment.
 func (f *DetectionCounts) addOutcome(want, got bool) {
 	switch {
 	case want && got:
@@ -104,13 +105,12 @@ func (f *DetectionCounts) computeShares() {
 
 // Ablation counts the effects of removing one document at a time.
 type Ablation struct {
-	// Dependent counts controls judged as evidenced whose labels rest on the removed document
-	// alone; Downgraded counts those that then got a lower verdict, Unevidenced those without any
-	// evidence left.
+	// Dependent counts the controls judged as evidenced whose labels rest on the removed document alone. Downgraded
+	// counts those of them that then got a lower verdict, and Unevidenced those left without any evidence.
 	Dependent   int `json:"dependent"`
 	Downgraded  int `json:"downgraded"`
 	Unevidenced int `json:"unevidenced"`
-	// Independent counts controls whose labels don't rest on the removed document, Changed those
+	// Independent counts the controls whose labels don't rest on the removed document, and Changed those of them
 	// whose verdict changed nevertheless.
 	Changed     int `json:"changed"`
 	Independent int `json:"independent"`
@@ -119,8 +119,8 @@ type Ablation struct {
 	DowngradedShare  float64 `json:"downgraded_share"`
 	UnevidencedShare float64 `json:"unevidenced_share"`
 	ChangedShare     float64 `json:"changed_share"`
-	// StillEvidenced and ChangedControls name controls and removed documents: dependent ones that
-	// kept evidence, independent ones whose verdict changed.
+	// StillEvidenced and ChangedControls name controls together with the removed documents: dependent controls that
+	// kept evidence, and independent controls whose verdict changed.
 	StillEvidenced  []string `json:"still_evidenced"`
 	ChangedControls []string `json:"changed_controls"`
 }
@@ -131,7 +131,7 @@ func (a *Ablation) addControl(l Label, document string, with, without judge.Judg
 	switch {
 	case l.restsOnlyOn(document):
 		if !isEvidenced(before) || !isEvidenced(l.Verdict) {
-			return // nothing to lose
+			return // it had no evidence to lose
 		}
 		a.Dependent++
 		if slices.Index(Verdicts, after) > slices.Index(Verdicts, before) {

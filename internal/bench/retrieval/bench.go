@@ -1,6 +1,6 @@
-// Package retrieval measures search quality: it trains the built-in embedder on the training texts
-// of a benchmark folder, ranks with the product's search index, and compares with keyword search
-// (BM25) in the same run. It must not rank by rules of its own, so that it measures what users get.
+// Package retrieval measures search quality: it trains the built-in embedder on the training texts of a benchmark
+// folder, ranks with the product's search index, and compares the result with keyword search (BM25) in the same run.
+// It must not rank by rules of its own, so that it measures what users get.
 //
 //	DIR/train ─▶ embed.Train ─┐
 //	DIR/A, B, C ──────────────┴▶ search.Index ─▶ figures and run files
@@ -59,14 +59,14 @@ type Task struct {
 	About    string         `json:"description"`
 	Queries  int            `json:"queries"`
 	Passages int            `json:"passages"`
-	Methods  []MethodResult `json:"methods"` // ByWords, ByVector, Hybrid, then the other embedder's two
+	Methods  []MethodResult `json:"methods"` // ByWords, ByVector, Hybrid, then the other embedder's two methods
 	// AnswerScore is the median hybrid score of relevant passages.
 	AnswerScore float64 `json:"answer_score"`
 	// Ranking contains the hybrid rankings, in the order of the queries.
 	Ranking []Ranked `json:"-"`
 }
 
-// MethodResult returns the result of the method with this name. It panics if there is none.
+// MethodResult returns the result of the method with the given name. It panics if there is none.
 func (t Task) MethodResult(name string) MethodResult {
 	i := slices.IndexFunc(t.Methods, func(m MethodResult) bool { return m.Name == name })
 	return t.Methods[i]
@@ -179,8 +179,8 @@ func (t *task) embedPassagesAndQueries(ctx context.Context, embedder embed.Embed
 // stemWeigher returns the weight of a word's stem in the index.
 type stemWeigher interface{ StemImportance(stem string) float64 }
 
-// weightsOnly hides the model's embedding method, so that passages of another embedder are not
-// embedded again piece by piece.
+// weightsOnly hides the model's method for embedding, so that passages of another embedder are not embedded again
+// piece by piece.
 type weightsOnly struct{ stemWeigher }
 
 // rankingDepth is the number of passages ranked per query.
@@ -194,7 +194,7 @@ func (t *task) rank(
 	weights stemWeigher,
 ) ([]Ranked, error) {
 	o := search.Options{}
-	if method != ByWords { // BM25 weights words by rarity alone
+	if method != ByWords { // BM25 weights words by their rarity alone
 		o.Weight = weights.StemImportance
 	}
 	if model, ok := weights.(*embed.Model); ok && method == Hybrid {

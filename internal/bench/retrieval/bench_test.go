@@ -42,7 +42,7 @@ func tiny() fstest.MapFS {
 	return out
 }
 
-// other is an embedder different from the built-in one: it counts letters.
+// other is an embedder that differs from the built-in one: it counts letters.
 type other struct{}
 
 func (other) Name() string    { return "ollama/letters" }
@@ -122,7 +122,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestWrite checks that sorting the written rankings by score gives the order that was measured.
+// TestWrite checks that sorting the written rankings by score results in the order that was measured.
 func TestWrite(t *testing.T) {
 	r, err := retrieval.Run(t.Context(), retrieval.Options{Folder: tiny(), Train: retrieval.TrainOnWorkbook})
 	if err != nil {

@@ -101,7 +101,7 @@ func loadTasks(folder fs.FS) ([]*task, error) {
 	return out, nil
 }
 
-// ReadCorpus reads the training texts of an embedder, in the form that an import produces.
+// ReadCorpus reads an embedder's training texts, in the form that an import creates.
 func ReadCorpus(folder fs.FS, training Training) (embed.Corpus, error) {
 	var c embed.Corpus
 	if training != TrainOnWorkbook && training != TrainOnOpenTexts {

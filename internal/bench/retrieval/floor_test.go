@@ -11,9 +11,9 @@ import (
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
-// TestRetrievalFloor trains on the texts of a workbook and checks floors slightly below the values
-// reached (docs/measurements.md), since rounding differs between processors. The hybrid must beat
-// keyword search in every task.
+// TestRetrievalFloor trains on the texts of a workbook and checks floors that are slightly below the values reached
+// (docs/measurements.md), since rounding differs between processors. The hybrid method must beat keyword search in
+// every task.
 func TestRetrievalFloor(t *testing.T) {
 	longtest.SkipUnlessEnabled(t)
 	checkFloors(t, retrieval.TrainOnWorkbook, map[string]retrieval.Metrics{
@@ -112,7 +112,7 @@ func checkFloors(t *testing.T, training retrieval.Training, floors map[string]re
 		if in.NDCG < f.NDCG || in.Recall < f.Recall || in.Success1 < f.Success1 || in.Success5 < f.Success5 || in.Success10 < f.Success10 {
 			t.Errorf("%s: %+v is below the floor %+v", task.Name, in, f)
 		}
-		// A threshold must mean much the same on corpora as different as these.
+		// A threshold must mean about the same for corpora as different as these.
 		if task.AnswerScore < 0.35 || task.AnswerScore > 0.68 {
 			t.Errorf("%s: passages that answer score %.2f in the median, not about one half", task.Name, task.AnswerScore)
 		}

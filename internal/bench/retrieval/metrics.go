@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Metrics measures the quality of rankings, each from 0 to 1. If queries have a framework, values
-// are averaged per framework first, then over the frameworks.
+// Metrics measures the quality of rankings. Each value ranges from 0 to 1. If queries have a framework, values are
+// averaged per framework first, and then over the frameworks.
 type Metrics struct {
 	// NDCG is nDCG@10 with linear gain. Recall is the share of the relevant passages, at most ten,
 	// among the first ten.
@@ -38,7 +38,7 @@ func (t *task) computeMetrics(rankings []Ranked) Metrics {
 		n   float64
 	}
 	groups := make(map[string]*group)
-	var names []string // in order of appearance, since float sums depend on the order
+	var names []string // in order of appearance, because sums of floats depend on the order
 	for i, r := range rankings {
 		grades := t.gradesByQuery[r.Query]
 		if len(grades) == 0 {

@@ -34,7 +34,7 @@ func (t Task) writeRanking(fileName string) error {
 	fmt.Fprintln(w, "query_id\tdoc_id\tscore")
 	for _, q := range t.Ranking {
 		for _, p := range q.Results {
-			// Full precision, since readers may sort by score alone.
+			// Scores have full precision, because readers may sort by score alone.
 			fmt.Fprintf(w, "%s\t%s\t%.17g\n", q.Query, p.ID, p.Score)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package cfbtest writes small compound files for tests of their readers.
+// Package cfbtest writes small compound files for testing their readers.
 package cfbtest
 
 import (
@@ -22,8 +22,8 @@ type node struct {
 	start     uint32
 }
 
-// BuildFile returns a compound file with streams by path ("storage/stream"). As the format requires,
-// streams shorter than 4096 bytes are in small sectors.
+// BuildFile returns a compound file with the given streams by path ("storage/stream"). As the format requires,
+// streams shorter than 4096 bytes are stored in small sectors.
 func BuildFile(streams map[string]string) []byte {
 	root := &node{name: "Root Entry", isStorage: true}
 	var paths []string
@@ -92,7 +92,7 @@ func BuildFile(streams map[string]string) []byte {
 		dir = append(dir, n.directoryEntry()...)
 	}
 	dirStart, miniStart := put(dir), put(littleEndianBytes(miniFat))
-	// The table of sectors has to name its own.
+	// The sector table must include its own sectors.
 	n := (len(fat) + 127) / 128
 	for (len(fat)+n+127)/128 > n {
 		n++

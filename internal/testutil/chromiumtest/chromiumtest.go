@@ -1,5 +1,5 @@
-// Package chromiumtest controls a headless Chromium for tests of pages: their width, what they load, and
-// how they react to typing and clicks.
+// Package chromiumtest controls a headless Chromium for testing pages: their width, what they load, and how they
+// react to typing and clicks.
 package chromiumtest
 
 import (
@@ -60,8 +60,8 @@ func Start(t testing.TB) *Browser {
 		"about:blank",
 	)
 	cmd.ExtraFiles = []*os.File{inRead, outWrite}
-	// All of the browser's processes share the other end of this pipe, so waiting for its end waits for all of
-	// them: none still writes to the profile when it is removed.
+	// All of the browser's processes share the other end of this pipe, so waiting for its end waits for all of them.
+	// No process is then still writing to the profile when it is removed.
 	cmd.Stderr, cmd.WaitDelay = struct{ io.Writer }{io.Discard}, 20*time.Second
 	if err := cmd.Start(); err != nil {
 		programtest.SkipOrFail(t, fmt.Sprintf("chromium does not start: %v", err))
@@ -109,7 +109,7 @@ func (b *Browser) readMessage() message {
 	if err := json.Unmarshal(raw[:len(raw)-1], &m); err != nil {
 		b.t.Fatal(err)
 	}
-	if m.Method == "Page.javascriptDialogOpening" { // confirmed, as the page would wait for it
+	if m.Method == "Page.javascriptDialogOpening" { // confirm the dialog, because the page is waiting for that
 		b.lastID++
 		raw, _ := json.Marshal(map[string]any{
 			"id": b.lastID, "method": "Page.handleJavaScriptDialog", "params": map[string]any{"accept": true}, "sessionId": b.session,
@@ -136,7 +136,7 @@ func (b *Browser) Call(method string, params, out any) {
 	}
 }
 
-// tryCall is like Call, but returns the error that the browser answers with.
+// tryCall is like Call, but returns the browser's error.
 func (b *Browser) tryCall(method string, params, out any) error {
 	b.t.Helper()
 	b.lastID++
@@ -175,7 +175,7 @@ func orEmptyObject(params any) any {
 	return params
 }
 
-// OpenHTML opens a page given as HTML and waits until it is loaded.
+// OpenHTML opens a page given as HTML and waits until it has loaded.
 func (b *Browser) OpenHTML(page []byte) {
 	b.t.Helper()
 	file := filepath.Join(b.t.TempDir(), "report.html")
@@ -185,7 +185,7 @@ func (b *Browser) OpenHTML(page []byte) {
 	b.Open("file://" + file)
 }
 
-// Open opens a URL and waits until the page is loaded.
+// Open opens a URL and waits until the page has loaded.
 func (b *Browser) Open(address string) {
 	b.t.Helper()
 	b.RequestedURLs = nil
@@ -194,7 +194,7 @@ func (b *Browser) Open(address string) {
 	}
 }
 
-// WaitFor waits until a JavaScript expression is true in the page, or in one that follows it.
+// WaitFor waits until a JavaScript expression is true on the page, or on one that follows it.
 func (b *Browser) WaitFor(expression string) {
 	b.t.Helper()
 	promise := "new Promise(r => { const look = () => document.readyState === 'complete' && (" + expression +
@@ -202,7 +202,7 @@ func (b *Browser) WaitFor(expression string) {
 	for range 20 {
 		isTrue, err := b.tryEvaluate(promise)
 		if err != nil {
-			continue // the page was left meanwhile
+			continue // the browser left the page in the meantime
 		}
 		if isTrue == true {
 			return
@@ -212,7 +212,7 @@ func (b *Browser) WaitFor(expression string) {
 	b.t.Fatalf("it never came to %s; the page says %s", expression, b.EvaluateText("document.body.innerText"))
 }
 
-// Press presses a key, given by its name and code such as Enter and 13, in the focused element.
+// Press presses a key in the focused element. The key is given by its name and code, such as Enter and 13.
 func (b *Browser) Press(key string, code int) {
 	b.t.Helper()
 	text := ""
@@ -258,7 +258,7 @@ func (b *Browser) EvaluateText(expression string) string {
 	return fmt.Sprint(value)
 }
 
-// tryEvaluate returns the value of an expression, or an error if the page was left during the evaluation.
+// tryEvaluate returns the value of an expression, or an error if the browser left the page during the evaluation.
 func (b *Browser) tryEvaluate(expression string) (any, error) {
 	b.t.Helper()
 	var out struct {
@@ -277,7 +277,7 @@ func (b *Browser) tryEvaluate(expression string) (any, error) {
 	return out.Result.Value, nil
 }
 
-// Emulate sets the medium (screen or print), the width and the color scheme of pages.
+// Emulate sets the media type (screen or print), the width and the color scheme of pages.
 func (b *Browser) Emulate(media string, width int, colorScheme string) {
 	b.t.Helper()
 	b.Call(
@@ -292,7 +292,7 @@ func (b *Browser) Emulate(media string, width int, colorScheme string) {
 	)
 }
 
-// place returns the coordinates of the middle of an element, which is scrolled into view.
+// place returns the coordinates of the center of an element, which it scrolls into view.
 func (b *Browser) place(selector string) (x, y float64) {
 	b.t.Helper()
 	b.WaitFor("document.querySelector(`" + selector + "`)")
@@ -304,7 +304,7 @@ func (b *Browser) place(selector string) (x, y float64) {
 	return x, y
 }
 
-// Click clicks the middle of an element with the mouse.
+// Click clicks the center of an element with the mouse.
 func (b *Browser) Click(selector string) {
 	b.t.Helper()
 	x, y := b.place(selector)
@@ -329,7 +329,7 @@ func (b *Browser) TabTo(selector string) {
 	b.t.Fatalf("the Tab key does not reach %s", selector)
 }
 
-// SetFiles chooses files in a field for files.
+// SetFiles selects files in a file input.
 func (b *Browser) SetFiles(selector string, paths ...string) {
 	b.t.Helper()
 	var document struct {
@@ -345,7 +345,7 @@ func (b *Browser) SetFiles(selector string, paths ...string) {
 	b.Call("DOM.setFileInputFiles", map[string]any{"nodeId": node.NodeID, "files": paths}, nil)
 }
 
-// DropFiles drops files or folders on the page.
+// DropFiles drops files or folders onto the page.
 func (b *Browser) DropFiles(paths ...string) {
 	b.t.Helper()
 	data := map[string]any{"items": []any{}, "files": paths, "dragOperationsMask": 1}
@@ -354,7 +354,7 @@ func (b *Browser) DropFiles(paths ...string) {
 	}
 }
 
-// badLayout returns what is cut off, overlaps or sticks out of the page sideways.
+// badLayout returns the elements that are cut off, overlap or stick out of the page sideways.
 const badLayout = `(() => {
 	const out = [], wide = document.documentElement.clientWidth, name = (e) => e.tagName.toLowerCase() + (e.id ? "#" + e.id : "") +
 		"." + e.className + " " + (e.textContent || "").trim().slice(0, 30);
@@ -384,7 +384,8 @@ const badLayout = `(() => {
 	return out.slice(0, 5).join("\n");
 })()`
 
-// BadLayout describes what is cut off, overlaps or sticks out of the page sideways; "" if nothing does.
+// BadLayout describes the elements that are cut off, overlap or stick out of the page sideways. It returns "" if
+// there are none.
 func (b *Browser) BadLayout() string {
 	b.t.Helper()
 	return b.EvaluateText(badLayout)
@@ -393,7 +394,7 @@ func (b *Browser) BadLayout() string {
 // axePath is where tools/setup installs axe-core, in the user's cache folder.
 const axePath = "service-tools/axe/node_modules/axe-core/axe.min.js"
 
-// Inaccessible returns what axe-core finds wrong with the page, or "". It returns ok as false if axe-core isn't installed.
+// Inaccessible returns the problems that axe-core finds on the page, or "". ok is false if axe-core isn't installed.
 func (b *Browser) Inaccessible() (problems string, ok bool) {
 	b.t.Helper()
 	cache, err := os.UserCacheDir()

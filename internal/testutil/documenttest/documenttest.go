@@ -1,4 +1,4 @@
-// Package documenttest creates documents for tests of document readers, and prints what was read.
+// Package documenttest creates documents for testing document readers, and prints what they have read.
 package documenttest
 
 import (
@@ -49,13 +49,13 @@ func Compare(t *testing.T, got, want string) {
 	}
 }
 
-// Date returns a day, in UTC.
+// Date returns the start of a day in UTC.
 func Date(y int, m time.Month, d int) *time.Time {
 	t := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	return &t
 }
 
-// Zip makes an archive of parts by name.
+// Zip creates an archive of the given parts by name.
 func Zip(t testing.TB, parts map[string]string) []byte {
 	t.Helper()
 	var entries []string
@@ -65,7 +65,7 @@ func Zip(t testing.TB, parts map[string]string) []byte {
 	return ZipInOrder(t, entries...)
 }
 
-// Files returns the files in dir that match a pattern; at least one has to.
+// Files returns the files in dir that match a pattern. There must be at least one.
 func Files(t testing.TB, dir, pattern string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -75,7 +75,7 @@ func Files(t testing.TB, dir, pattern string) []string {
 	return list
 }
 
-// ZipInOrder makes an archive of entries in their order: name, content, name, content …
+// ZipInOrder creates an archive of entries in the given order: name, content, name, content …
 func ZipInOrder(t testing.TB, namesAndContents ...string) []byte {
 	t.Helper()
 	var buf bytes.Buffer
@@ -101,7 +101,7 @@ const (
 	WordNS    = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"`
 )
 
-// Docx makes a Word document from the content of its body and further parts.
+// Docx creates a Word document from the content of its body and additional parts.
 func Docx(t testing.TB, body string, parts map[string]string) []byte {
 	rel := func(id int, kind, target string) string {
 		return fmt.Sprintf(
@@ -155,7 +155,7 @@ func DocxParagraph(style, text string) string {
 	return `<w:p>` + style + `<w:r><w:t>` + text + `</w:t></w:r></w:p>`
 }
 
-// Workbook makes an Excel workbook.
+// Workbook creates an Excel workbook.
 func Workbook(t testing.TB, fill func(*excelize.File)) []byte {
 	x := excelize.NewFile()
 	fill(x)
@@ -169,7 +169,7 @@ func Workbook(t testing.TB, fill func(*excelize.File)) []byte {
 // ODFNS declares the namespaces of an OpenDocument part.
 const ODFNS = `xmlns:office="o" xmlns:text="t" xmlns:table="ta" xmlns:draw="d" xmlns:presentation="p" xmlns:style="s" xmlns:meta="m" xmlns:dc="dc"`
 
-// ODF makes an OpenDocument file of a kind ("text", "spreadsheet" or "presentation") from its body.
+// ODF creates an OpenDocument file of a kind ("text", "spreadsheet" or "presentation") from its body.
 func ODF(t testing.TB, kind, body string, parts map[string]string) []byte {
 	all := map[string]string{
 		"mimetype": "application/vnd.oasis.opendocument." + kind,
@@ -189,7 +189,7 @@ func ODF(t testing.TB, kind, body string, parts map[string]string) []byte {
 	return Zip(t, all)
 }
 
-// PDF makes a PDF.
+// PDF creates a PDF.
 func PDF(t testing.TB, fill func(*fpdf.Fpdf)) []byte {
 	t.Helper()
 	p := fpdf.New("P", "mm", "A4", "")
@@ -203,7 +203,7 @@ func PDF(t testing.TB, fill func(*fpdf.Fpdf)) []byte {
 	return buf.Bytes()
 }
 
-// RawPDF makes a PDF of objects, which are numbered from 1. The first is the catalog.
+// RawPDF creates a PDF from objects, which are numbered from 1. The first is the catalog.
 func RawPDF(objects ...string) []byte {
 	var buf bytes.Buffer
 	buf.WriteString("%PDF-1.7\n")
@@ -218,12 +218,12 @@ func RawPDF(objects ...string) []byte {
 	return buf.Bytes()
 }
 
-// PDFStream returns a stream for RawPDF with further entries of its dictionary.
+// PDFStream returns a stream for RawPDF with additional entries in its dictionary.
 func PDFStream(entries, content string) string {
 	return fmt.Sprintf("<< /Length %d %s >>\nstream\n%s\nendstream", len(content), entries, content)
 }
 
-// Lorem is a paragraph of a policy.
+// Lorem is a paragraph from a policy.
 const Lorem = "The owner of a system reviews the rights of its users every quarter and removes what is no longer " +
 	"needed. The review is recorded with its date and its result, and kept for two years. "
 
@@ -238,7 +238,7 @@ trailer <</Root 1 0 R/Size 5>>
 %%EOF`)
 }
 
-// words returns the words of a text, in lower case.
+// words returns the words of a text in lower case.
 func words(s string) []string {
 	return strings.FieldsFunc(
 		strings.ToLower(document.CleanLine(s)),
@@ -246,7 +246,7 @@ func words(s string) []string {
 	)
 }
 
-// WordF1 compares two texts as bags of words.
+// WordF1 returns the F1 score of the words of two texts, as bags of words.
 func WordF1(a, b string) float64 {
 	count := map[string]int{}
 	as, bs := words(a), words(b)

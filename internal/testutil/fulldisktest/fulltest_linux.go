@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// subprocessEnv is the environment variable with the name of the test that runs in a subprocess.
+// subprocessEnv is the environment variable that names the test to run in a subprocess.
 const subprocessEnv = "SERVICE_TEST_ALONE"
 
-// RunInSubprocess runs the calling test again in a subprocess, where it returns false. In the original
-// process it returns true once the subprocess has ended, and the test must return. So the limit does
-// not affect files that `go test` makes its process write, such as the log of opened files.
+// RunInSubprocess runs the calling test again in a subprocess, where it returns false. In the original process, it
+// returns true once the subprocess has ended, and the test must return. This way, the limit does not affect files
+// that `go test` makes its process write, such as the log of opened files.
 func RunInSubprocess(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(subprocessEnv) == t.Name() {
@@ -32,8 +32,8 @@ func RunInSubprocess(t *testing.T) bool {
 	return true
 }
 
-// LimitFileSize limits the size of every file of this process to n bytes until undo is called. Writing
-// more fails as on a full disk.
+// LimitFileSize limits the size of every file of this process to n bytes until undo is called. Writing more fails as
+// it does on a full disk.
 func LimitFileSize(t *testing.T, n uint64) (undo func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)

@@ -1,5 +1,5 @@
-// Package longtest skips tests that take long, so that the usual run stays short. Some tests check
-// less data instead.
+// Package longtest skips tests that take a long time, so that the usual run stays short. Some tests check less data
+// instead.
 package longtest
 
 import (
@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// Variable is the environment variable that turns long tests on when it is "1".
+// Variable is the environment variable that enables long tests if it is "1".
 const Variable = "SERVICE_LONG_TESTS"
 
-// Enabled reports whether long tests are to run.
+// Enabled reports whether long tests should run.
 func Enabled() bool { return os.Getenv(Variable) == "1" }
 
-// SkipUnlessEnabled skips a long test unless long tests are enabled. docs/testing.md says
-// what each test that calls it would catch.
+// SkipUnlessEnabled skips a long test unless long tests are enabled. docs/testing.md lists what each test that calls
+// it would catch.
 func SkipUnlessEnabled(t testing.TB) {
 	t.Helper()
 	if !Enabled() {

@@ -1,5 +1,5 @@
-// Package modeltest serves a fake language model in the shapes of ollama's and OpenAI's APIs, for tests of what reads
-// with a model.
+// Package modeltest serves a fake language model with ollama's and OpenAI's APIs, for testing code that reads with a
+// model.
 package modeltest
 
 import (
@@ -13,31 +13,31 @@ import (
 	"time"
 )
 
-// Prompt is what the model was given to read.
+// Prompt is the content of a prompt for a reading.
 type Prompt struct {
 	Statements []string
-	Check      string   // the last statement, which no passage shows
-	Passages   []string // texts, without the marks at their lines' beginnings
+	Check      string   // the last statement, which is supported by no passage
+	Passages   []string // texts without the marks at the beginnings of their lines
 	IsRepeat   bool     // whether the statements are asked again
 }
 
-// Finding is what the model answers about a statement.
+// Finding is the model's answer about a statement.
 type Finding struct {
 	Passage int    `json:"passage"` // from 1
 	Label   string `json:"label"`
 	Quote   string `json:"quote"`
 }
 
-// Server is a fake server of one model, named small. Its fields may be changed with Set while it runs.
+// Server is a fake server with one model, named small. Its fields can be changed with Set while it runs.
 type Server struct {
 	URL string
 	// Read returns the findings about each statement.
 	Read func(Prompt) [][]Finding
-	// Digest is the digest of the model's weights; Served the name in its answers.
+	// Digest is the digest of the model's weights. Served is the model's name in its answers.
 	Digest, Served string
 	// Misbehavior is "", dead, garbage, endless or unauthorized.
 	Misbehavior string
-	// HangAt is the number of the first prompt that gets no answer; 0 means none.
+	// HangAt is the number of the first prompt that is not answered; 0 means none.
 	HangAt int
 
 	mu       sync.Mutex
@@ -64,7 +64,7 @@ func (s *Server) Set(change func(*Server)) {
 	change(s)
 }
 
-// Requests returns the number of prompts so far, and how many of them got no answer.
+// Requests returns the number of prompts so far, and how many of them were not answered.
 func (s *Server) Requests() (all, hanging int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Unlock()
 	if hangs {
-		_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the client is gone
+		_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the client has disconnected
 		<-r.Context().Done()
 		return
 	}
@@ -147,7 +147,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request, read func(Prompt) 
 	})
 }
 
-// Answer returns findings as the model's answer.
+// Answer returns the model's answer with the given findings.
 func Answer(findings [][]Finding) string {
 	type statement struct {
 		Statement int       `json:"statement"`
@@ -159,11 +159,11 @@ func Answer(findings [][]Finding) string {
 	for i, f := range findings {
 		out.Statements = append(out.Statements, statement{i + 1, append([]Finding{}, f...)})
 	}
-	b, _ := json.Marshal(out) // strings and numbers always encode
+	b, _ := json.Marshal(out) // strings and numbers can always be encoded
 	return string(b)
 }
 
-// ParsePrompt reads a prompt for a reader.
+// ParsePrompt parses a prompt for a reading.
 func ParsePrompt(text string) (p Prompt) {
 	p.IsRepeat = strings.HasPrefix(text, "An earlier answer")
 	kind := ""
@@ -190,7 +190,8 @@ func ParsePrompt(text string) (p Prompt) {
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// ReadFor returns a Read that finds a quote in each passage that has it, for the statements that contain words.
+// ReadFor returns a Read function for the statements that contain words. It finds a quote in each passage that
+// contains it.
 func ReadFor(words, label, quote string) func(Prompt) [][]Finding {
 	return func(p Prompt) [][]Finding {
 		out := make([][]Finding, len(p.Statements))

@@ -14,7 +14,7 @@ type gguf struct {
 
 type tensor struct {
 	name string
-	dims []int // the fastest-varying dimension first
+	dims []int // the fastest-varying dimension comes first
 	data []float32
 }
 

@@ -9,13 +9,12 @@ const (
 	tokens
 )
 
-// TalkerModel returns a llama model whose next byte depends only on the last one: its single layer
-// adds nothing, so the output is the row of the input token. Constrained by a schema, it writes a
-// short text and closes open brackets as soon as it may, so that every answer is complete, though
-// meaningless. If endless is set, it never ends a text.
+// TalkerModel returns a llama model whose next byte depends only on the last one: its single layer adds nothing, so
+// the output is the row of the input token. Constrained by a schema, it writes a short text and closes open brackets
+// as soon as possible, so that every answer is complete, though meaningless. If endless is set, it never ends a text.
 func TalkerModel(endless bool) []byte {
 	const (
-		width = 288 // one place for each token, and a multiple of the head's size
+		width = 288 // one dimension for each token, and a multiple of the head's size
 		heads = 9
 		inner = 32
 	)
@@ -38,9 +37,9 @@ func TalkerModel(endless bool) []byte {
 	g.addMetadata("tokenizer.ggml.tokens", append(gpt2ByteNames(), "<s>", "</s>"))
 	kinds := make([]int32, tokens)
 	for i := range kinds {
-		kinds[i] = 1 // ordinary
+		kinds[i] = 1 // an ordinary token
 	}
-	kinds[begin], kinds[end] = 3, 3 // control
+	kinds[begin], kinds[end] = 3, 3 // control tokens
 	g.addMetadata("tokenizer.ggml.token_type", kinds)
 	g.addMetadata("tokenizer.ggml.merges", []string{})
 	g.addMetadata("tokenizer.ggml.bos_token_id", begin)
@@ -58,7 +57,7 @@ func TalkerModel(endless bool) []byte {
 		if last >= tokens {
 			return 0
 		}
-		// The norm makes sqrt(width) of the 1 that stands for a token.
+		// The norm multiplies the 1 that stands for a token by sqrt(width).
 		return tokenScore(last, next, endless) / float32(math.Sqrt(width))
 	}, width, tokens)
 	g.addTensor("blk.0.attn_norm.weight", one, width)
@@ -72,8 +71,8 @@ func TalkerModel(endless bool) []byte {
 	return g.bytes()
 }
 
-// tokenScore returns the talker's score for a token after another. Of the tokens that the schema
-// allows, the one with the highest score is chosen.
+// tokenScore returns the talker's score for a token that follows another. Of the tokens that the schema allows, the
+// one with the highest score is chosen.
 func tokenScore(last, next int, endless bool) float32 {
 	text := "abcdef "
 	for i := range len(text) {
@@ -103,8 +102,8 @@ func tokenScore(last, next int, endless bool) float32 {
 	return 0
 }
 
-// gpt2ByteNames returns GPT-2's names of the 256 bytes: printable ones name themselves, the others have
-// characters from U+0100 on.
+// gpt2ByteNames returns GPT-2's names of the 256 bytes. Printable bytes name themselves; the others are represented
+// by characters from U+0100 on.
 func gpt2ByteNames() []string {
 	out := make([]string, 256)
 	moved := 0
@@ -122,8 +121,8 @@ func gpt2ByteNames() []string {
 // Dimensions is the length of the embedder's vectors.
 const Dimensions = 64
 
-// EmbedderModel returns a BERT model with one layer and random weights: its vectors are meaningless,
-// but equal for equal texts and different for others.
+// EmbedderModel returns a BERT model with one layer and random weights. Its vectors are meaningless, but equal for
+// equal texts and different for different ones.
 func EmbedderModel() []byte {
 	const (
 		heads  = 2
@@ -131,7 +130,7 @@ func EmbedderModel() []byte {
 		length = 128
 		eps    = 1e-12
 	)
-	// Words are lower case there; a piece that begins one is marked.
+	// The vocabulary is in lower case, and pieces that begin a word are marked.
 	vocabulary := []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}
 	for c := '!'; c <= '~'; c++ {
 		vocabulary = append(vocabulary, "▁"+string(c), string(c))
@@ -167,7 +166,7 @@ func EmbedderModel() []byte {
 	g.addMetadata("tokenizer.ggml.unknown_token_id", 1)
 	g.addMetadata("tokenizer.ggml.cls_token_id", 2)
 	g.addMetadata("tokenizer.ggml.bos_token_id", 2)
-	g.addMetadata("tokenizer.ggml.seperator_token_id", 3) // this is how the key is spelled
+	g.addMetadata("tokenizer.ggml.seperator_token_id", 3) // the key is misspelled in the format
 	g.addMetadata("tokenizer.ggml.eos_token_id", 3)
 	g.addMetadata("tokenizer.ggml.mask_token_id", 4)
 

@@ -1,6 +1,6 @@
-// Package ollamatest runs a real ollama server for tests, with generated models of a few hundred
-// kilobytes, so that nothing is downloaded. The answers of these models are meaningless: they test
-// the communication. Tests are skipped unless SERVICE_TEST_OLLAMA is the path of ollama.
+// Package ollamatest runs a real ollama server for tests, with generated models of a few hundred kilobytes, so that
+// nothing is downloaded. The answers of these models are meaningless, so they only test the communication. Tests are
+// skipped unless SERVICE_TEST_OLLAMA is the path of ollama.
 package ollamatest
 
 import (
@@ -31,8 +31,7 @@ func (s *Server) Kill() {
 	<-s.ended
 }
 
-// Start starts ollama, which runs until the test ends, or skips the test if SERVICE_TEST_OLLAMA is not
-// set.
+// Start starts ollama, which runs until the test ends. It skips the test if SERVICE_TEST_OLLAMA is not set.
 func Start(t *testing.T) *Server {
 	t.Helper()
 	program := os.Getenv("SERVICE_TEST_OLLAMA")

@@ -1,4 +1,4 @@
-// Package parsetest reads documents in tests, with one reader for all of a package's tests.
+// Package parsetest reads documents in tests, with one reader shared by all tests of a package.
 package parsetest
 
 import (
@@ -41,7 +41,7 @@ var shared = sync.OnceValue(func() *parse.Reader {
 	return r
 })
 
-// Read reads a document; it fails the test if that is not possible.
+// Read reads a document, and fails the test if that is not possible.
 func Read(t testing.TB, name string, raw []byte) *document.Document {
 	t.Helper()
 	doc, err := shared().Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
@@ -58,7 +58,7 @@ func ReadError(t testing.TB, opt parse.Options, name string, raw []byte) error {
 	return err
 }
 
-// CheckReadInvariants reads any bytes and checks the invariants of all formats.
+// CheckReadInvariants reads arbitrary bytes and checks the invariants of all formats.
 func CheckReadInvariants(t *testing.T, name string, raw []byte) {
 	t.Helper()
 	doc, err := shared().Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
@@ -86,7 +86,7 @@ func CheckReadInvariants(t *testing.T, name string, raw []byte) {
 	}
 }
 
-// Fuzz fuzzes the reading of text under a file name.
+// Fuzz fuzzes the reading of text under the given file name.
 func Fuzz(f *testing.F, name string, seeds ...string) {
 	for _, s := range seeds {
 		f.Add([]byte(s))

@@ -1,5 +1,5 @@
-// Package postgrestest runs tests on a PostgreSQL server of their own: a private one in a temporary folder, reached by a
-// Unix socket and shared by the tests of a package.
+// Package postgrestest runs tests on a PostgreSQL server of their own: a private one in a temporary folder, accessed
+// through a Unix socket and shared by the tests of a package.
 package postgrestest
 
 import (
@@ -26,8 +26,8 @@ const administrator = "administrator"
 
 // Server is a running PostgreSQL server.
 type Server struct {
-	folder  string // with the data and the socket
-	bin     string // folder of the programs
+	folder  string // contains the data and the socket
+	bin     string // folder of PostgreSQL's programs
 	account *user.User
 	process *exec.Cmd
 	exited  chan struct{}
@@ -56,8 +56,8 @@ func (s Stopping) Run() int {
 	return code
 }
 
-// NewURL returns the address of a new schema on the shared server, which is started by the first call. Where PostgreSQL is not
-// installed, it skips the test, or fails it if programs are required.
+// NewURL returns the URL of a new schema on the shared server, which is started by the first call. If PostgreSQL is
+// not installed, it skips the test, or fails it if programs are required.
 func NewURL(t testing.TB) string {
 	t.Helper()
 	starting.Lock()
@@ -70,7 +70,8 @@ func NewURL(t testing.TB) string {
 	return shared.URL(fmt.Sprintf("schema%d", databases.Add(1)))
 }
 
-// NewServer starts a server of its own for tests that restart it. It writes durably, and is removed after the test.
+// NewServer starts a separate server for tests that restart it. The server writes durably, and is removed after the
+// test.
 func NewServer(t testing.TB) *Server {
 	t.Helper()
 	s := create(t, true)
@@ -82,13 +83,13 @@ func NewServer(t testing.TB) *Server {
 	return s
 }
 
-// URL returns the address of a schema on the server.
+// URL returns the URL of a schema on the server.
 func (s *Server) URL(schema string) string {
 	q := url.Values{"host": {s.folder}, "schema": {schema}}
 	return "postgres://" + administrator + "@/postgres?" + q.Encode()
 }
 
-// create makes the files of a server.
+// create creates the files of a server.
 func create(t testing.TB, durable bool) *Server {
 	t.Helper()
 	s := &Server{bin: findPrograms(t), durable: durable}
@@ -124,7 +125,7 @@ func number(t testing.TB, text string) int {
 	return n
 }
 
-// findPrograms returns the folder of PostgreSQL's programs. Debian doesn't have it in the PATH.
+// findPrograms returns the folder of PostgreSQL's programs. On Debian, it isn't in the PATH.
 func findPrograms(t testing.TB) string {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	slices.SortFunc(found, func(a, b string) int {
@@ -181,7 +182,7 @@ func (s *Server) Start(t testing.TB) {
 	}
 }
 
-// Stop stops the server. Mode is "fast", which ends all connections, or "immediate", which is like a crash.
+// Stop stops the server. mode is "fast", which ends all connections, or "immediate", which is like a crash.
 func (s *Server) Stop(t testing.TB, mode string) {
 	t.Helper()
 	if !s.stop(mode) {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// setProcess makes a command run as another user, and end with this process.
+// setProcess makes a command run as another user and end when this process ends.
 func setProcess(cmd *exec.Cmd, account *user.User) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT, Setpgid: true}
 	if account == nil {
@@ -19,8 +19,8 @@ func setProcess(cmd *exec.Cmd, account *user.User) {
 	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-// runLocked runs a command. It stays on one thread, because Linux sends the signal above when the thread ends that started
-// the command.
+// runLocked runs a command. It stays on one thread, because Linux sends the signal set above when the thread ends
+// that started the command.
 func runLocked(cmd *exec.Cmd, started chan<- error, exited chan<- struct{}) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

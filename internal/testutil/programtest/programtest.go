@@ -1,5 +1,5 @@
-// Package programtest finds the programs that some tests compare with or run, such as
-// pdftotext. It only finds them; tools/setup lists them and installs them.
+// Package programtest finds the programs that some tests run or compare with, such as pdftotext. It only finds them;
+// tools/setup lists and installs them.
 package programtest
 
 import (
@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// Variable is the environment variable that decides about tests that need other programs: "require" makes a missing
-// program a failure, and "skip" skips these tests even where the program is installed.
+// Variable is the environment variable that controls tests that need other programs: with "require", a missing
+// program is a failure, and with "skip", these tests are skipped even if the program is installed.
 const Variable = "SERVICE_TEST_PROGRAMS"
 
-// FindOrSkip returns the path of a program. Where the program is not installed, it skips the test,
-// or fails it if programs are required.
+// FindOrSkip returns the path of a program. If the program is not installed, it skips the test, or fails it if
+// programs are required.
 func FindOrSkip(t testing.TB, name string) string {
 	t.Helper()
 	if os.Getenv(Variable) == "skip" {

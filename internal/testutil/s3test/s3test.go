@@ -1,4 +1,4 @@
-// Package s3test starts an S3 server for tests, in a process of its own, with the buckets "files" and "copies".
+// Package s3test starts an S3 server for tests in a separate process, with the buckets "files" and "copies".
 package s3test
 
 import (
@@ -19,23 +19,23 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// isServer is the environment variable of the process that is the server.
+// isServer is the environment variable that makes a process the server.
 const isServer = "SERVICE_TEST_S3_SERVER"
 
-// Main runs the tests of a package, or the server in the process that Start has started. Call it in TestMain.
+// Main runs the tests of a package or, in a process started by Start, the server. Call it in TestMain.
 func Main(m *testing.M) {
 	ServeIfStarted()
 	os.Exit(m.Run())
 }
 
-// ServeIfStarted runs the server, and ends with it, in a process that Start has started.
+// ServeIfStarted runs the server, and ends with it, in a process started by Start.
 func ServeIfStarted() {
 	if os.Getenv(isServer) != "" {
 		serve()
 	}
 }
 
-// controlPath is where a test sets how the server answers.
+// controlPath is the path through which a test controls the server's responses.
 const controlPath = "/-/answer"
 
 func serve() {
@@ -64,7 +64,7 @@ func serve() {
 		log.Fatal(err)
 	}
 	fmt.Println(listener.Addr())
-	go func() { // ends with the test
+	go func() { // end with the test
 		_, _ = bufio.NewReader(os.Stdin).ReadByte()
 		os.Exit(0)
 	}()
@@ -74,7 +74,7 @@ func serve() {
 // Server is a running server.
 type Server struct{ host string }
 
-// Start starts a server that ends with the test, and sets credentials for it in the environment.
+// Start starts a server that ends with the test, and sets its credentials in the environment.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	program, err := os.Executable()
@@ -113,12 +113,12 @@ func (s *Server) Address(bucket, prefix string) string {
 	return "s3://" + bucket + "/" + prefix + "?" + s.Query()
 }
 
-// Query returns the settings of the server in an address.
+// Query returns the server's settings for use in an address.
 func (s *Server) Query() string {
 	return url.Values{"endpoint": {"http://" + s.host}, "path_style": {"true"}}.Encode()
 }
 
-// Answer makes the server answer all requests with a status, or as usual if it is 0.
+// Answer makes the server respond to all requests with a status, or normally if it is 0.
 func (s *Server) Answer(t testing.TB, status int) {
 	t.Helper()
 	resp, err := http.Get(fmt.Sprintf("http://%s%s?%d", s.host, controlPath, status))
@@ -128,7 +128,7 @@ func (s *Server) Answer(t testing.TB, status int) {
 	_ = resp.Body.Close()
 }
 
-// Delete removes an object behind the back of the store.
+// Delete removes an object without the store's knowledge.
 func (s *Server) Delete(t testing.TB, bucket, key string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, "http://"+s.host+"/"+bucket+"/"+key, nil)

@@ -1,5 +1,5 @@
-// Package shareddata finds real input in ../shared/data, beside the repository. Tests read it there and
-// skip if it is missing; nothing from it is ever copied here.
+// Package shareddata finds real input in ../shared/data, next to the repository. Tests read it there and are skipped
+// if it is missing. Nothing from it is ever copied to the repository.
 package shareddata
 
 import (

@@ -1,6 +1,6 @@
-// Package smtptest provides a mail server for tests. It speaks SMTP over TCP, with STARTTLS or TLS and
-// its own certificate, can require a user and password, and stores the mails it receives. It can be
-// configured to misbehave.
+// Package smtptest provides a mail server for tests. It speaks SMTP over TCP, with STARTTLS or TLS and its own
+// certificate, can require a user name and password, and stores the messages that it receives. It can be configured
+// to misbehave.
 package smtptest
 
 import (
@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// Mail is a received mail.
+// Mail is a received message.
 type Mail struct {
 	From string
 	To   []string
@@ -36,12 +36,12 @@ type Mail struct {
 type Options struct {
 	// ImplicitTLS uses TLS from the start; NoTLS offers no STARTTLS.
 	ImplicitTLS, NoTLS bool
-	// User and Password are required from clients unless empty.
+	// User and Password are required from clients unless they are empty.
 	User, Password string
-	// OnCommand is called before each command is answered. Text other than "" replaces the answer;
-	// "hang up" closes the connection.
+	// OnCommand is called before each command is answered. Unless it returns "", the returned text replaces the
+	// response; "hang up" closes the connection.
 	OnCommand func(command string) string
-	// Greeting replaces the first line; "hang up" closes the connection, "silence" sends nothing.
+	// Greeting replaces the first line; "hang up" closes the connection, and "silence" sends nothing.
 	Greeting string
 	// OnConnect is called for each connection.
 	OnConnect func()
@@ -51,7 +51,7 @@ type Options struct {
 // that begin with "later" temporarily.
 type Server struct {
 	Addr string
-	// PEM is the certificate; Roots trusts it.
+	// PEM is the certificate; Roots is a pool that trusts it.
 	PEM   []byte
 	Roots *x509.CertPool
 
@@ -60,7 +60,7 @@ type Server struct {
 	listener    net.Listener
 	mu          sync.Mutex
 	mails       []Mail
-	changed     chan struct{} // closed when a mail is received
+	changed     chan struct{} // closed when a message is received
 	connections int
 	open        map[net.Conn]bool
 	working     sync.WaitGroup
@@ -115,14 +115,14 @@ func (s *Server) Close() {
 	s.working.Wait()
 }
 
-// Mails returns the mails received so far.
+// Mails returns the messages received so far.
 func (s *Server) Mails() []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.mails)
 }
 
-// Wait waits until the given number of mails has been received. It returns false if ctx ends first.
+// Wait waits until the given number of messages has been received. It returns false if ctx ends first.
 func (s *Server) Wait(ctx context.Context, n int) bool {
 	for {
 		s.mu.Lock()
@@ -179,7 +179,7 @@ func (s *Server) serve(conn net.Conn) {
 	case "hang up":
 		return
 	case "silence":
-		_, _ = in.ReadString('\n') // until the other side closes the connection
+		_, _ = in.ReadString('\n') // until the client closes the connection
 		return
 	case "":
 		say("220 test ready")

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// Transport returns a transport over the Unix socket at path, with a new connection for each
-// request: a server that is shutting down drops idle connections.
+// Transport returns a transport over the Unix socket at path that uses a new connection for each request, because a
+// server that is shutting down drops idle connections.
 func Transport(path string) http.RoundTripper { return transport{path} }
 
 type transport struct{ path string }

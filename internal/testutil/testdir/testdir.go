@@ -1,4 +1,4 @@
-// Package testdir finds the folders that tests of several packages share. It creates none of them.
+// Package testdir finds the folders that tests of several packages share. It doesn't create them.
 package testdir
 
 import (
@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// ModuleRoot returns the folder of the module that the test belongs to.
+// ModuleRoot returns the root folder of the module that the test belongs to.
 func ModuleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -25,8 +25,8 @@ func ModuleRoot() (string, error) {
 	}
 }
 
-// CacheFolder returns the folder where tests keep what is made once per machine, such as the compiled
-// PDF reader and the trained embedder, or fallback if the user has no cache folder.
+// CacheFolder returns the folder for what tests create once per machine, such as the compiled PDF reader and the
+// trained embedder. It returns fallback if the user has no cache folder.
 func CacheFolder(fallback string) string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

@@ -26,14 +26,14 @@ import (
 // Span is a received span.
 type Span struct {
 	Name, TraceID, ID, ParentID, Kind string
-	// Links are the spans that caused it, as TRACE-SPAN.
+	// Links are the spans that caused this one, as TRACE-SPAN.
 	Links []string
-	// Attrs are its attributes as text.
+	// Attrs are the span's attributes as text.
 	Attrs    map[string]string
 	Failed   bool
-	Message  string // of its status
+	Message  string // message of the span's status
 	Events   int
-	Nanos    uint64 // how long it took
+	Nanos    uint64 // duration of the span
 	Resource map[string]string
 }
 
@@ -151,7 +151,7 @@ func (c *Collector) Spans() []Span {
 	return slices.Clone(c.spans)
 }
 
-// SpansNamed returns the received spans with a name.
+// SpansNamed returns the received spans with the given name.
 func (c *Collector) SpansNamed(name string) (out []Span) {
 	for _, s := range c.Spans() {
 		if s.Name == name {
@@ -168,7 +168,7 @@ func (c *Collector) Headers() []http.Header {
 	return slices.Clone(c.headers)
 }
 
-// Tracer returns a tracer that sends to the collector only, whatever the environment specifies.
+// Tracer returns a tracer that only sends to the collector, regardless of the environment.
 func (c *Collector) Tracer(t testing.TB) *tracing.Tracer {
 	t.Helper()
 	tracer, err := tracing.New(

@@ -1,5 +1,5 @@
-// Package updatelimit fails tests in which one transaction writes so much that it keeps all other organizations
-// from writing.
+// Package updatelimit fails tests in which one transaction writes so much that it blocks the writes of all other
+// organizations for too long.
 package updatelimit
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// The limits of one transaction. An operation that writes more has to do so in several that leave a consistent
-// state, the last of which makes the result visible: see engine/evidence/passage_set.go.
+// The limits of a transaction. An operation that writes more must do so in several transactions that each leave a
+// consistent state, and the last of which makes the result visible. See engine/evidence/passage_set.go.
 const (
 	MaxRecords = 8_000
 	MaxBytes   = 16 << 20
 )
 
-// exempt lists functions that may exceed the limits, with the reason.
+// exempt lists functions that may exceed the limits, with the reasons.
 var exempt = map[string]string{
 	"engine/assessment.(*Service).executeMigration": "moves an assessment and writes all four deliverables at once, two records for " +
 		"each of at most 1,468 controls",
@@ -25,7 +25,7 @@ var exempt = map[string]string{
 	"engine/sync.(*Service).linkAsClone": "the same, for an assessment that is published",
 }
 
-// Check is store.Options.CheckUpdate for tests.
+// Check is to be used as store.Options.CheckUpdate in tests.
 func Check(s store.UpdateStats) error {
 	if s.Records <= MaxRecords && s.Bytes <= MaxBytes {
 		return nil

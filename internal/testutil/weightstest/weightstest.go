@@ -1,4 +1,4 @@
-// Package weightstest makes files of weights for tests of networks that read.
+// Package weightstest creates files of weights for testing the neural networks that read passages.
 package weightstest
 
 import (
@@ -7,10 +7,10 @@ import (
 	"encoding/binary"
 )
 
-// Random is a source of the same numbers on every machine.
+// Random is a random number generator that returns the same numbers on every machine.
 type Random uint64
 
-// Next returns the next number, of 31 bits.
+// Next returns the next number, which has 31 bits.
 func (r *Random) Next() uint64 {
 	*r = *r*6364136223846793005 + 1442695040888963407
 	return uint64(*r >> 33)
@@ -26,8 +26,8 @@ const vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nbackups\nare\ntest\n##ed\n##s\ne
 const Header = `{"name":"Tiny 1","layers":2,"width":32,"inner":64,"heads":2,"words":22,"positions":64,` +
 	`"labels":["states","part","plans","contradicts","silent"],"vocabulary_bytes":103}`
 
-// File returns a file of weights in the format of tools/reader/network.py. The weights are drawn, so that a network with them reads
-// at random.
+// File returns a file of weights in the format of tools/reader/network.py. The weights are random, so the network's
+// readings are random, too.
 func File(header string) []byte {
 	const layers, width, inner, words = 2, 32, 64, 22
 	var out bytes.Buffer
