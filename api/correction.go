@@ -92,6 +92,7 @@ type CorrectionAgreement struct {
 	Corrections int               `json:"corrections"`
 	Accepted    int               `json:"accepted"`
 	Refused     int               `json:"refused"`
+	NotCompared int               `json:"not_compared" doc:"Corrections that are left out of the comparison: those in all but the 10 assessments that were corrected last."`
 	Confidence  float64           `json:"confidence" doc:"Of the intervals."`
 	Readers     []ReaderAgreement `json:"readers" doc:"The rules, and each reader that has read a corrected passage."`
 	Notes       []string          `json:"notes" doc:"How to read the figures."`

@@ -13,7 +13,7 @@ type ItemSelection struct {
 
 // EditResult describes a change of one or more items, or what it would be.
 type EditResult struct {
-	EditID        string       `json:"edit_id" doc:"Identifies the change for undo; empty if nothing was changed."`
+	EditID        string       `json:"edit_id" doc:"Identifies the change for undo, or the one that would be undone for a dry run of undo; empty if nothing was changed."`
 	AssessmentID  string       `json:"assessment_id"`
 	Gate          Gate         `json:"gate"`
 	VersionID     string       `json:"version_id" doc:"The version with the changed items: the next one if the version was approved or rejected."`

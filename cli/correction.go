@@ -276,6 +276,10 @@ func (a *app) runEvalCorrections(ctx context.Context) error {
 			}
 		}
 		p.Blank()
+		if r.NotCompared > 0 {
+			p.Text("%s in older assessments left out of the comparison.",
+				prose.Count(r.NotCompared, "correction was", "corrections were"))
+		}
 		for _, n := range r.Notes {
 			p.ListItem(0, "%s", n)
 		}

@@ -204,6 +204,7 @@ does not bring back an approval.`,
 		},
 	}
 	cmd.Flags().BoolVar(&in.Body.DryRun, "dry-run", false, "show what would be undone without changing anything")
+	cmd.Flags().StringVar(&in.Body.EditID, "edit", "", "only if this is still the change to undo: the edit_id that --dry-run -o json shows")
 	cmd.Flags().BoolVar(&in.Body.SkipEdited, "skip-edited", false, "leave items alone that were edited since")
 	addYesFlag(cmd, &yes)
 	return cmd
@@ -231,6 +232,7 @@ func (a *app) undo(ctx context.Context, in *api.UndoInput, yes bool) error {
 			}
 		}
 	}
+	in.Body.EditID = preview.EditID // not a later change, which the preview didn't show
 	before := a.versionBeforeEdit(ctx, preview.Gate)
 	a.interruptHint = fmt.Sprintf("the whole change was undone or nothing was; `%s` shows which change is next",
 		a.suggestedCommandLine("undo --dry-run"))

@@ -109,6 +109,8 @@ type Edit struct {
 	Lines          []EditLine `json:"lines"`
 	UndoneAt       *time.Time `json:"undone_at,omitempty"`
 	UndoOf         string     `json:"-"` // the edit that this one undoes; such edits are not stored
+	// ReplacedCorrections are the corrections that the edit removed.
+	ReplacedCorrections []api.Correction `json:"replaced_corrections,omitempty"`
 }
 
 // EditLine is the change to one item.

@@ -102,10 +102,8 @@ func (s *Service) controlStatements(ctx context.Context, a *api.Assessment, code
 }
 
 // recordLineCorrections derives corrections of the passages quoted for an item from a person's
-// decision on the item. Confirming the item, or setting the drafted status, accepts the quotes;
-// setting it to not evidenced rejects the supporting quotes. Other changes of the status don't show
-// which passage was misread. A decision replaces the corrections from an earlier decision on the
-// item. Nothing is recorded for API keys and workflows, or beyond maxCorrections.
+// decision on the item. A decision replaces the corrections from an earlier decision on the item;
+// they are kept in the edit, for undo. Nothing is recorded for API keys and workflows.
 func recordLineCorrections(
 	tx *store.Tx, by api.Caller, e *store.Edit, statements map[string]reading.Statement, before, after *api.SoAItem,
 ) error {
@@ -118,10 +116,29 @@ func recordLineCorrections(
 		return nil
 	}
 	isOfLine := func(c *api.Correction) bool { return c.Source == api.LineCorrected }
-	if err := deleteCorrections(tx, by.OrganizationID, isOfLine, after.AssessmentID, after.ControlCode); err != nil {
+	var err error
+	if e.ReplacedCorrections, err = deleteCorrections(tx, by.OrganizationID, isOfLine, after.AssessmentID, after.ControlCode); err != nil {
 		return err
 	}
-	if isReset || !after.Applicability.IsApplicable() || !before.Applicability.IsApplicable() ||
+	if !isReset {
+		if err := addLineCorrections(tx, by, e, statements, before, after); err != nil {
+			return err
+		}
+	}
+	if len(e.ReplacedCorrections) == 0 {
+		return nil
+	}
+	return store.Edits.Put(tx, by.OrganizationID, e)
+}
+
+// addLineCorrections adds the corrections that follow from a person's decision on an item. Confirming
+// the item, or setting the drafted status, accepts the quotes; setting it to not evidenced rejects the
+// supporting quotes. Other changes of the status don't show which passage was misread. Nothing is
+// added beyond maxCorrections.
+func addLineCorrections(
+	tx *store.Tx, by api.Caller, e *store.Edit, statements map[string]reading.Statement, before, after *api.SoAItem,
+) error {
+	if !after.Applicability.IsApplicable() || !before.Applicability.IsApplicable() ||
 		before.IsStatusOverruled() || after.NeedsReview {
 		return nil
 	}
@@ -155,8 +172,14 @@ func recordLineCorrections(
 			} else if !ok {
 				continue
 			}
-			if _, err := putCorrection(tx, by, &c); err != nil {
+			replaced, _, err := putCorrection(tx, by, &c)
+			if err != nil {
 				return err
+			}
+			for _, old := range replaced {
+				if old.EditID != e.ID {
+					e.ReplacedCorrections = append(e.ReplacedCorrections, old)
+				}
 			}
 			n++
 		}
@@ -221,63 +244,84 @@ func setCorrectedPassage(tx *store.Tx, by api.Caller, c *api.Correction, chunkID
 	return c.Quote != "" && len(c.Quote) <= reading.MaxWordsBytes, nil
 }
 
-// putCorrection stores a correction in place of an earlier one on the same statement and passage.
-// It returns false, without storing anything, if there are too many, or if the earlier one was made
-// on the passage itself while this one results from a decision on an item.
-func putCorrection(tx *store.Tx, by api.Caller, c *api.Correction) (bool, error) {
-	var replaced []string
+// putCorrection stores a correction in place of earlier ones on the same statement and passage, and
+// returns these. It returns false, without storing anything, if there are too many, or if the earlier
+// one was made on the passage itself while this one results from a decision on an item.
+func putCorrection(tx *store.Tx, by api.Caller, c *api.Correction) (replaced []api.Correction, stored bool, err error) {
 	n := 0
 	for old, err := range store.Corrections.By("passage").Scan(tx, by.OrganizationID, store.Prefix(c.StatementID, c.Passage.SHA256)) {
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
 		n++
 		if !slices.Equal(old.Passage.HeadingPath, c.Passage.HeadingPath) {
 			continue
 		}
 		if old.Source == api.PassageCorrected && c.Source == api.LineCorrected {
-			return false, nil
+			return nil, false, nil
 		}
-		replaced = append(replaced, old.ID)
+		replaced = append(replaced, old)
 	}
-	for _, id := range replaced {
-		if err := store.Corrections.Delete(tx, by.OrganizationID, id); err != nil {
-			return false, err
+	for _, old := range replaced {
+		if err := store.Corrections.Delete(tx, by.OrganizationID, old.ID); err != nil {
+			return nil, false, err
 		}
 	}
 	total, err := store.Corrections.Count(tx, by.OrganizationID)
 	if err != nil || total >= maxCorrections || n-len(replaced) >= maxCorrectionsPerPassage {
-		return false, err
+		return replaced, false, err
 	}
-	return true, store.Corrections.Insert(tx, by.OrganizationID, c)
+	return replaced, true, store.Corrections.Insert(tx, by.OrganizationID, c)
 }
 
 // deleteCorrections deletes the corrections of an assessment, or of one of its controls, for which
-// matches returns true.
-func deleteCorrections(tx *store.Tx, org string, matches func(*api.Correction) bool, of ...any) error {
-	var ids []string
+// matches returns true, and returns them.
+func deleteCorrections(tx *store.Tx, org string, matches func(*api.Correction) bool, of ...any) (deleted []api.Correction, err error) {
 	for c, err := range store.Corrections.By("assessment").Scan(tx, org, store.Prefix(of...)) {
+		if err != nil {
+			return nil, err
+		}
+		if matches(&c) {
+			deleted = append(deleted, c)
+		}
+	}
+	for _, c := range deleted {
+		if err := store.Corrections.Delete(tx, org, c.ID); err != nil {
+			return nil, err
+		}
+	}
+	return deleted, nil
+}
+
+// undoLineCorrections deletes the corrections that resulted from an edit, because the edit is undone,
+// and brings back those that it had replaced, unless the same passage was decided on since.
+func undoLineCorrections(tx *store.Tx, by api.Caller, e *store.Edit) error {
+	if e.Gate != api.GateSoA {
+		return nil
+	}
+	isOfEdit := func(c *api.Correction) bool { return c.EditID == e.ID }
+	if _, err := deleteCorrections(tx, by.OrganizationID, isOfEdit, e.AssessmentID); err != nil {
+		return err
+	}
+	for _, c := range e.ReplacedCorrections {
+		isFree, err := store.Assessments.Has(tx, by.OrganizationID, c.AssessmentID)
 		if err != nil {
 			return err
 		}
-		if matches(&c) {
-			ids = append(ids, c.ID)
+		for other, err := range store.Corrections.By("passage").Scan(tx, by.OrganizationID, store.Prefix(c.StatementID, c.Passage.SHA256)) {
+			if err != nil {
+				return err
+			}
+			isFree = isFree && !slices.Equal(other.Passage.HeadingPath, c.Passage.HeadingPath)
 		}
-	}
-	for _, id := range ids {
-		if err := store.Corrections.Delete(tx, org, id); err != nil {
+		if !isFree {
+			continue
+		}
+		if _, _, err := putCorrection(tx, by, &c); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// deleteLineCorrections deletes the corrections that resulted from an edit, because the edit is undone.
-func deleteLineCorrections(tx *store.Tx, org string, e *store.Edit) error {
-	if e.Gate != api.GateSoA {
-		return nil
-	}
-	return deleteCorrections(tx, org, func(c *api.Correction) bool { return c.EditID == e.ID }, e.AssessmentID)
 }
 
 // AddCorrection records a person's decision on what a passage shows about a requirement. Later drafts apply it.
@@ -346,7 +390,7 @@ func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddC
 		if err := (reading.Reading{Label: reading.Label(out.Label), Words: quoteUnlessSilent(&out)}).Check(out.Passage.Text); err != nil {
 			return api.Invalid("quote", "%v", err)
 		}
-		switch stored, err := putCorrection(tx, by, &out); {
+		switch _, stored, err := putCorrection(tx, by, &out); {
 		case err != nil:
 			return err
 		case !stored:

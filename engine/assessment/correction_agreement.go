@@ -23,10 +23,15 @@ var agreementNotes = []string{
 		"lines that are like those decided on.",
 }
 
+// maxAssessmentsCompared is the maximum number of assessments whose corrections are compared, because the evidence of each is
+// searched again.
+const maxAssessmentsCompared = 10
+
 // GetCorrectionAgreement compares people's decisions about passages with the readings of the rules
-// and of other readers.
+// and of other readers. It compares the decisions in the assessments that were corrected last.
 func (s *Service) GetCorrectionAgreement(ctx context.Context, by api.Caller, _ *api.None) (*api.CorrectionAgreement, error) {
 	byAssessment := map[string][]api.Correction{}
+	var assessments []string // in the order of their last corrections
 	out := &api.CorrectionAgreement{Confidence: sampling.Confidence, Readers: []api.ReaderAgreement{}, Notes: agreementNotes}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		for c, err := range store.Corrections.Scan(tx, by.OrganizationID) {
@@ -34,6 +39,7 @@ func (s *Service) GetCorrectionAgreement(ctx context.Context, by api.Caller, _ *
 				return err
 			}
 			byAssessment[c.AssessmentID] = append(byAssessment[c.AssessmentID], c)
+			assessments = append(slices.DeleteFunc(assessments, func(id string) bool { return id == c.AssessmentID }), c.AssessmentID)
 			if out.Corrections++; c.Decision == api.CorrectionAccepted {
 				out.Accepted++
 			} else {
@@ -45,14 +51,20 @@ func (s *Service) GetCorrectionAgreement(ctx context.Context, by api.Caller, _ *
 	if err != nil {
 		return nil, err
 	}
+	if older := len(assessments) - maxAssessmentsCompared; older > 0 {
+		for _, id := range assessments[:older] {
+			out.NotCompared += len(byAssessment[id])
+		}
+		assessments = assessments[older:]
+	}
 	tallies := map[string]*agreementTally{judge.RulesVersion: {}}
-	for _, id := range slices.Sorted(maps.Keys(byAssessment)) {
+	for _, id := range assessments {
 		if err := s.compareReaders(ctx, by, id, byAssessment[id], tallies); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(tallies)) {
-		out.Readers = append(out.Readers, tallies[name].report(name, out.Corrections))
+		out.Readers = append(out.Readers, tallies[name].report(name, out.Corrections-out.NotCompared))
 	}
 	return out, nil
 }

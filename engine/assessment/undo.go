@@ -273,6 +273,7 @@ func (k deliverableType[V, I]) undo(
 		return nil, refuseEditedSince(out.Skipped)
 	}
 	if dryRun {
+		out.EditID = e.ID
 		return out, nil
 	}
 	undo := newEdit(tx, by, a, k.gate)
@@ -295,7 +296,7 @@ func (k deliverableType[V, I]) undo(
 	now := tx.Now()
 	e.UndoneAt = &now
 	return out, errors.Join(
-		deleteLineCorrections(tx, by.OrganizationID, e),
+		undoLineCorrections(tx, by, e),
 		store.Edits.Put(tx, by.OrganizationID, e),
 		k.recordEditInTimeline(tx, by, undo),
 		k.completeResult(tx, by, out, undo),

@@ -285,14 +285,14 @@ func TestCorrectionsFromLines(t *testing.T) {
 		t.Fatalf("%+v", refused)
 	}
 	undo()
-	if l := b.corrections(t, b.by); len(l) > 0 {
-		t.Errorf("after the undo: %+v", l)
+	if l := b.corrections(t, b.by); !reflect.DeepEqual(l, accepted) {
+		t.Errorf("after the undo: %+v, before: %+v", l, accepted)
 	}
 	edit(b.by, func(in *api.UpdateSoAItemInput) { in.Body.Owner = api.Opt[string]{Set: true, Value: new("Ann")} })
 	agent := b.by
 	agent.AgentRunID = "run"
 	edit(agent, refuse)
-	if l := b.corrections(t, b.by); len(l) > 0 {
+	if l := b.corrections(t, b.by); !reflect.DeepEqual(l, accepted) {
 		t.Errorf("an agent decided: %+v", l)
 	}
 	edit(b.by, func(in *api.UpdateSoAItemInput) { in.Body.Reset = []string{"all"} })

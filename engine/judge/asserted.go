@@ -42,13 +42,44 @@ func (s *Session) unassertedReason(d *preparedStatement, c *analyzedPassage, lab
 		if len(sentences) == 0 {
 			return ""
 		}
-		for _, cur := range sentences {
-			if reason = s.unassertedSentenceReason(d, c, label, cur, words); reason == "" {
-				return "" // another occurrence of the words is asserted
-			}
+		if reason = s.unassertedOccurrenceReason(d, c, label, sentences, words); reason == "" {
+			return "" // another occurrence of the words is asserted
 		}
 		from = at + 1
 	}
+}
+
+// unassertedOccurrenceReason is like unassertedReason, but for the sentences of one occurrence of the words. All sentences that name
+// something specific of the statement, other than questions, have to be asserted; if there are none, one sentence is enough.
+func (s *Session) unassertedOccurrenceReason(
+	d *preparedStatement, c *analyzedPassage, label reading.Label, sentences []*text.Sentence, words string,
+) string {
+	claims := slices.DeleteFunc(slices.Clone(sentences), func(cur *text.Sentence) bool {
+		return cur.Question || !d.namesSpecificConceptOf(cur)
+	})
+	reason := ""
+	for _, cur := range claims {
+		if reason = s.unassertedSentenceReason(d, c, label, cur, words); reason != "" {
+			return reason
+		}
+	}
+	if len(claims) > 0 {
+		return ""
+	}
+	for _, cur := range sentences {
+		if reason = s.unassertedSentenceReason(d, c, label, cur, words); reason == "" {
+			return ""
+		}
+	}
+	return reason
+}
+
+// namesSpecificConceptOf reports whether a sentence itself names a concept of the statement that isn't general.
+func (d *preparedStatement) namesSpecificConceptOf(cur *text.Sentence) bool {
+	return slices.ContainsFunc(d.concepts, func(a text.Concept) bool {
+		_, isNamed := a.FindIn(cur)
+		return isNamed && a.Weight > text.WeightGeneral
+	})
 }
 
 func (s *Session) unassertedSentenceReason(

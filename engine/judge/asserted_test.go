@@ -7,6 +7,27 @@ import (
 	"github.com/scf-service/service/engine/judge/reading"
 )
 
+// TestQuotesOfSeveralSentences checks that all sentences of a quote that carry the claim have to be asserted.
+func TestQuotesOfSeveralSentences(t *testing.T) {
+	control := control("Backups", "Backups are tested.")
+	for text, want := range map[string]string{
+		"Backups are made daily. Backups are tested monthly.":                          VerdictCovered,
+		"The supplier claims that backups are tested. The office opens at nine.":       "reported",
+		"The supplier claims that backups are tested. Backups are important to us.":    "reported",
+		"Backups are tested monthly. The supplier claims that its office is open.":     VerdictCovered,
+		"Are backups tested? Backups are tested monthly, and the result is written up": VerdictCovered,
+	} {
+		reader := shareReader{label: reading.States, n: "~", sure: 0.9, words: text}
+		j, err := NewSession(allFinder{policy(text)}, Options{Today: today, Reader: reader}).Evaluate(t.Context(), control)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st := j.Statements[0]; st.Verdict != want && (st.Verdict != VerdictMissing || !strings.Contains(st.Reason, want)) {
+			t.Errorf("%q: %s, %s; want %s", text, st.Verdict, st.Reason, want)
+		}
+	}
+}
+
 // TestUnassertedWords checks that words that a reader quotes count for nothing if the passage around them says that they are not
 // what the organization does, and that they count otherwise.
 func TestUnassertedWords(t *testing.T) {

@@ -154,19 +154,18 @@ const maxMarksInReason = 3
 // markCorrections adds notes to a statement's reason about the corrections it depends on: the one
 // for the deciding passage, and those for passages that don't count.
 func (f *statementVerdict) markCorrections() {
-	n := 0
-	for _, c := range f.corrections {
+	marked := slices.DeleteFunc(slices.Clone(f.corrections), func(c api.AppliedCorrection) bool {
 		isBasis := f.basis != nil && f.basis.passage.ChunkID == c.ChunkID
-		if c.Decision == api.CorrectionAccepted && !isBasis {
-			continue
-		}
-		if n++; n > maxMarksInReason {
-			f.reason += fmt.Sprintf(" %s.", prose.Count(len(f.corrections)-maxMarksInReason, "more correction applies", "more corrections apply"))
+		return c.Decision == api.CorrectionAccepted && !isBasis
+	})
+	for n, c := range marked {
+		switch {
+		case n == maxMarksInReason:
+			f.reason += fmt.Sprintf(" %s.", prose.Count(len(marked)-n, "more correction applies", "more corrections apply"))
 			return
-		}
-		if c.Decision == api.CorrectionRefused {
+		case c.Decision == api.CorrectionRefused:
 			f.reason += fmt.Sprintf(" Not counted, %s: %s", c.Mark(), shortenAndQuote(c.Quote))
-		} else {
+		default:
 			f.reason += " " + prose.Capitalize(c.Mark()) + "."
 		}
 	}
