@@ -187,7 +187,8 @@ func formatProposals(all []map[string]any) []string {
 	return out
 }
 
-// formatAnswer returns the fields of an analysis's answer, a line each, without those that its run has too.
+// formatAnswer returns the fields of an analysis's answer, one per line. It leaves out the fields that are also in
+// the run.
 func formatAnswer(m map[string]any) (out []string) {
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if slices.Contains([]string{"model", "agent_run_id", "limitations"}, key) {
@@ -197,7 +198,7 @@ func formatAnswer(m map[string]any) (out []string) {
 		if list, ok := m[key].([]any); ok {
 			var parts []string
 			for _, one := range list {
-				if c, ok := one.(map[string]any); ok { // a required control
+				if c, ok := one.(map[string]any); ok { // this is a required control
 					one = fmt.Sprintf("%v %v", c["control_id"], c["name"])
 				}
 				parts = append(parts, fmt.Sprint(one))

@@ -88,7 +88,7 @@ func formatArtifactName(x *api.Artifact) string {
 	return prose.Humanize(x.Type)
 }
 
-// maxDiffLineWidth is the length at which diff lines are truncated; -o json has full lines.
+// maxDiffLineWidth is the length at which diff lines are truncated; -o json shows full lines.
 const maxDiffLineWidth = 240
 
 func (a *app) artifactList() *cobra.Command {

@@ -131,7 +131,8 @@ func renderAssessment(p *print.Page, assessment *api.Assessment) {
 	)
 }
 
-// formatCarriedFrom describes what an assessment took over from an earlier one; empty if nothing.
+// formatCarriedFrom describes what an assessment inherited from an earlier one. It returns "" if it inherited
+// nothing.
 func formatCarriedFrom(c *api.CarriedFrom) string {
 	if c == nil {
 		return ""
@@ -198,7 +199,7 @@ func renderLifecycle(p *print.Page, current api.State) {
 	}
 }
 
-// renderReadingStatus prints what the documents contain that was not read, and how many are outdated.
+// renderReadingStatus prints what parts of the documents were not read, and how many documents are outdated.
 func (a *app) renderReadingStatus(p *print.Page, st *api.AssessmentStatus) {
 	if unread := api.DescribeNotRead(st.NotRead); unread != "" {
 		p.Blank()
@@ -243,7 +244,7 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 		p.Command(a.suggestedCommandLine(noun + " submit"))
 	case st.State == api.StateReportGenerated && len(st.BlockedGates) > 0:
 		for _, g := range st.BlockedGates {
-			p.Command(a.suggestedCommandLine(gateCommandName(g) + " show")) // shows what blocks its version
+			p.Command(a.suggestedCommandLine(gateCommandName(g) + " show")) // the command shows what blocks the version
 			if st.ReadyForReview != nil && *st.ReadyForReview == g {
 				p.Command(a.suggestedCommandLine(gateCommandName(g) + " submit"))
 			}
@@ -375,14 +376,14 @@ func (a *app) assessCreate() *cobra.Command {
 	return cmd
 }
 
-// warnAboutOddAssessment notes that another open assessment has the same name, or that the due date has passed.
+// warnAboutOddAssessment warns that another open assessment has the same name, or that the due date has passed.
 func (a *app) warnAboutOddAssessment(ctx context.Context, assessment *api.Assessment) {
 	if assessment.DueDate != nil && *assessment.DueDate < api.DateOf(assessment.UpdatedAt) {
 		a.printNotice("The due date %s has passed; change it with `%s`.", *assessment.DueDate, a.suggestedCommandLine("assess update --due DATE"))
 	}
 	l, err := fetchAll(ctx, a, api.ListAssessments, &api.AssessmentsInput{})
 	if err != nil {
-		return // only a note
+		return // the warning is optional
 	}
 	for _, other := range l.Data {
 		if other.ID != assessment.ID && other.ClosedAt == nil && strings.EqualFold(other.Name, assessment.Name) {

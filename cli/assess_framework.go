@@ -87,7 +87,7 @@ func (a *app) changeFrameworks(ctx context.Context, assessment *api.Assessment, 
 	})
 }
 
-// maxFrameworkControls is the number of controls listed of those that are added or removed.
+// maxFrameworkControls is the maximum number of added or removed controls listed.
 const maxFrameworkControls = 40
 
 func renderFrameworkControls(p *print.Page, title string, all []api.FrameworkControl) {

@@ -12,8 +12,8 @@ import (
 
 var uuidPattern = lazyregexp.New(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// currentAssessment returns the assessment to work on: the one named by --assessment, else the
-// most recently used one, else the only one.
+// currentAssessment returns the assessment to work on: the one named by --assessment, or else the most recently used
+// one, or else the only one.
 func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 	if a.flags.assessment != "" {
 		return a.findAssessment(ctx, a.flags.assessment)
@@ -50,7 +50,7 @@ func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 	)
 }
 
-// printDefaultAssessment names, once, the assessment that a command changes, if the user did not.
+// printDefaultAssessment prints the name of the assessment that a command changes, once, if the user did not name it.
 func (a *app) printDefaultAssessment() {
 	if a.defaultAssessment != "" && !a.flags.quiet {
 		a.printNotice("assessment: %s", a.defaultAssessment)
@@ -83,7 +83,7 @@ func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, 
 	return nil, ambiguousNameError(ref, found, "specify it by its id")
 }
 
-// earlierAssessmentID returns the ID of the assessment that the flag --from names, or "" if it isn't given.
+// earlierAssessmentID returns the ID of the assessment named by the flag --from, or "" if the flag isn't set.
 func (a *app) earlierAssessmentID(ctx context.Context, from string) (string, error) {
 	if from == "" {
 		return "", nil
@@ -95,7 +95,7 @@ func (a *app) earlierAssessmentID(ctx context.Context, from string) (string, err
 	return one.ID, nil
 }
 
-// ambiguousNameError returns the error for a name that several assessments have; hint says how to specify one.
+// ambiguousNameError returns the error for a name shared by several assessments; hint says how to select one.
 func ambiguousNameError(name string, found []api.Assessment, hint string) error {
 	lines := make([]string, len(found))
 	for i, f := range found {

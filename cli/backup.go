@@ -21,12 +21,12 @@ import (
 
 // BackupOptions selects what a backup contains.
 type BackupOptions struct {
-	// Path is the file to write, absolute.
+	// Path is the absolute path of the file to write.
 	Path string
-	// Recipients are age public keys to encrypt it for; none leaves it unencrypted.
+	// Recipients are the age public keys to encrypt the backup for. If there are none, it is not encrypted.
 	Recipients []string
-	// WithoutBlobs leaves out files; IncludeKeys adds the keys that decrypt secrets. AllowDamaged saves what is not
-	// damaged.
+	// WithoutBlobs leaves out files; IncludeKeys adds the keys that decrypt secrets. With AllowDamaged, damaged data
+	// doesn't prevent the backup of the rest.
 	WithoutBlobs, IncludeKeys, AllowDamaged bool
 	Progress                                func(done, total int64)
 }
@@ -36,29 +36,29 @@ type BackupFile struct {
 	Path      string `json:"path"`
 	Size      int64  `json:"size"`
 	Encrypted bool   `json:"encrypted"`
-	// Created is null if it isn't known: an encrypted file doesn't show it.
+	// Created is null if it isn't known, as for an encrypted file.
 	Created *time.Time `json:"created"`
 	// Contents is null if the file is encrypted or can't be read.
 	Contents *BackupContents `json:"contents"`
 	// Drill is the result of the restore drill of a scheduled backup; null if there was none.
 	Drill *BackupDrill `json:"drill"`
-	// Problem says why the file can't be read; empty if it can.
+	// Problem says why the file can't be read; it is empty if the file can be read.
 	Problem string `json:"problem"`
 }
 
 // BackupContents is what a backup contains.
 type BackupContents struct {
 	Created time.Time `json:"created"`
-	// Schema is the version of the records; 0 before the first change to them.
+	// Schema is the schema version of the records; 0 before the first migration.
 	Schema  int   `json:"schema"`
 	Records int64 `json:"records"`
 	Blobs   int64 `json:"blobs"`
-	// HasBlobs and HasKeys are false if files, or keys, were left out.
+	// HasBlobs and HasKeys are false if files or keys were left out.
 	HasBlobs bool `json:"has_blobs"`
 	HasKeys  bool `json:"has_keys"`
-	// UnusedBlobs is how many files were left out because nothing refers to them.
+	// UnusedBlobs is the number of files that were left out because nothing refers to them.
 	UnusedBlobs int64 `json:"unused_blobs"`
-	// Damage says what was damaged or missing when the backup was made; empty if nothing was.
+	// Damage describes what was damaged or missing when the backup was made; it is empty if there was no damage.
 	Damage string `json:"damage"`
 }
 
@@ -74,19 +74,19 @@ type BackupDrill struct {
 type BackupVerification struct {
 	Path string `json:"path"`
 	OK   bool   `json:"ok"`
-	// Problem says why it failed; empty if it passed.
+	// Problem says why the verification failed; it is empty if it passed.
 	Problem       string          `json:"problem"`
 	Encrypted     bool            `json:"encrypted"`
 	Contents      *BackupContents `json:"contents"`
 	Organizations []string        `json:"organizations"`
 }
 
-// ReadBackupOptions says how to read a backup.
+// ReadBackupOptions describes how to read a backup.
 type ReadBackupOptions struct {
 	Path string
-	// IdentityFile holds the age private keys of an encrypted one.
+	// IdentityFile contains the age private keys to decrypt the backup.
 	IdentityFile string
-	// TempDir is where a temporary copy is restored; empty for the system's folder.
+	// TempDir is the folder for a temporary copy; if it is empty, the system's folder is used.
 	TempDir  string
 	Progress func(done, total int64)
 }
@@ -96,29 +96,29 @@ type RestoredBackup struct {
 	Path     string         `json:"path"`
 	Data     string         `json:"data"`
 	Contents BackupContents `json:"contents"`
-	// Replaced lists where the old database and other replaced files are now.
+	// Replaced lists the current locations of the old database and other replaced files.
 	Replaced []string `json:"replaced"`
-	// HasKeys is set if the folder has keys that decrypt secrets, whether from the backup or from before.
+	// HasKeys is set if the folder has keys that decrypt secrets, either from the backup or from before.
 	HasKeys bool `json:"has_keys"`
 }
 
-// ErrBackupEncrypted is the error for a backup that can't be read without another key.
+// ErrBackupEncrypted is the error for a backup that can't be decrypted with the given keys.
 var ErrBackupEncrypted = errors.New("the backup is encrypted")
 
-// Backups are the functions for backups of the data folder.
+// Backups holds the functions for backups of the data folder.
 type Backups struct {
-	// Write writes a backup of the target's data folder, while it is in use.
+	// Write writes a backup of the target's data folder while the folder is in use.
 	Write func(ctx context.Context, target Target, o BackupOptions) (*BackupFile, error)
-	// Verify restores a backup into an empty folder and compares it. The error is nil if the backup is
-	// damaged, which the result says.
+	// Verify restores a backup into an empty folder and compares the result. If the backup is damaged, the error is
+	// nil and the result describes the damage.
 	Verify func(ctx context.Context, o ReadBackupOptions) (*BackupVerification, error)
 	// Restore replaces the target's data.
 	Restore func(ctx context.Context, target Target, o ReadBackupOptions) (*RestoredBackup, error)
-	// List describes the backups in a folder, the newest first.
+	// List describes the backups in a folder, newest first.
 	List func(ctx context.Context, dir string) ([]BackupFile, error)
 }
 
-// backups returns the functions for backups.
+// backups returns the functions for backups, or an error if the build doesn't support backups.
 func (a *app) backups() (*Backups, error) {
 	if a.Backups == nil {
 		return nil, runtimeError("this build has no backups")
@@ -126,7 +126,7 @@ func (a *app) backups() (*Backups, error) {
 	return a.Backups, nil
 }
 
-// unreadableWithoutKeys is what nobody can read on another machine without the keys.
+// unreadableWithoutKeys lists the data that can't be read on another machine without the keys.
 const unreadableWithoutKeys = "secrets of webhooks and integrations, private keys for sync bundles, and emails that are still queued"
 
 func (a *app) backupCommand() *cobra.Command {
@@ -163,8 +163,8 @@ only the matching private key can read it then.`,
 	return cmd
 }
 
-// localDataTarget returns the data folder of this machine as target. It returns an error if the command
-// line, a variable or the chosen context names a server, whose data the user may expect to be used.
+// localDataTarget returns the data folder of this machine as target. It returns an error if the command line, a
+// variable or the selected context names a server, because the user may expect the server's data to be used.
 func (a *app) localDataTarget(cmd *cobra.Command) (Target, error) {
 	t := a.flags.Target
 	for _, flag := range []string{"org", "assessment"} {
@@ -248,8 +248,8 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 	}
 }
 
-// checkBackupPath returns the absolute path of a backup to write. The process that has the data folder open
-// writes the file, so mistakes are better found before.
+// checkBackupPath returns the absolute path of a backup to write. It reports mistakes early, because the file is
+// written by the process that has the data folder open.
 func (a *app) checkBackupPath(path string) (string, error) {
 	if path == "-" {
 		return "", withHint(usageError("a backup can't be written to the standard output, only to a file"), "for a file of that name, write ./-")
@@ -315,12 +315,12 @@ func contentFields(c *BackupContents, encrypted bool) []print.Field {
 	}
 }
 
-// addReadBackupFlags adds the flags of commands that read a backup.
+// addReadBackupFlags adds the flags for commands that read a backup.
 func addReadBackupFlags(cmd *cobra.Command, o *ReadBackupOptions) {
 	cmd.Flags().StringVar(&o.IdentityFile, "identity", "", "file with the age private key of an encrypted backup")
 }
 
-// explainReadBackupError adds what to do to an error about the backup at path.
+// explainReadBackupError adds advice to an error about the backup at path.
 func explainReadBackupError(path string, o ReadBackupOptions, err error) error {
 	switch {
 	case err == nil:
@@ -376,7 +376,7 @@ in --temp. The exit code is 1 if the backup is damaged or incomplete.`,
 	return cmd
 }
 
-// renderBackupVerification prints the result for the backup that the user named path.
+// renderBackupVerification prints the result of verifying the backup that the user named path.
 func renderBackupVerification(p *print.Page, path string, v *BackupVerification) {
 	if !v.OK {
 		p.Text("✗ %s failed: %s.", path, v.Problem)
@@ -495,7 +495,7 @@ missing when the backup was made, the rest is restored, and the exit code is 1.`
 	return cmd
 }
 
-// confirmRestore asks before existing data is replaced, and refuses a folder in use before anything
+// confirmRestore asks before existing data is replaced. If the folder is in use, it returns an error before anything
 // is read.
 func (a *app) confirmRestore(ctx context.Context, target Target, skipPrompt bool) error {
 	if a.ResolvePaths == nil {
@@ -546,18 +546,18 @@ func (a *app) renderRestoredBackup(p *print.Page, r *RestoredBackup) {
 	p.Command(a.suggestedCommandLine("doctor"))
 }
 
-// BackupSchedule describes the backups that a daemon makes.
+// BackupSchedule describes the backups that a daemon makes regularly.
 type BackupSchedule struct {
-	// Dir is an absolute path.
+	// Dir is the absolute path of the folder.
 	Dir   string
 	Every time.Duration
-	// Keep is how many stay; 0 keeps all.
+	// Keep is the number of backups to keep; 0 keeps all.
 	Keep int
-	// Recipients are age public keys to encrypt them for; none leaves them unencrypted.
+	// Recipients are the age public keys to encrypt the backups for. If there are none, they are not encrypted.
 	Recipients []string
 }
 
-// readBackupSchedule reads the settings of backups, or returns nil if there are none.
+// readBackupSchedule reads the backup settings, or returns nil if there are none.
 func readBackupSchedule(setting func(key string) string, recipients []string) (*BackupSchedule, error) {
 	every, dir, keep := setting("backup-every"), setting("backup-to"), setting("backup-keep")
 	switch {

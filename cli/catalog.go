@@ -272,7 +272,7 @@ to frameworks; it overrides the built-in mapping and is stored with the version.
 	return cmd
 }
 
-// maxWarningsShown is the maximum number of warnings that are printed; -o json has all.
+// maxWarningsShown is the maximum number of warnings printed; -o json shows all.
 const maxWarningsShown = 10
 
 func (a *app) renderImportRun(p *print.Page, r *api.ImportRun) {

@@ -107,8 +107,8 @@ func (a *app) addPolicyFlags(cmd *cobra.Command, o *checkOptions) {
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 }
 
-// validateCheckArgs returns an error if an argument or flag is empty, for example because of an unset
-// variable: the check would otherwise run on something unintended. It also rejects two conflicting targets.
+// validateCheckArgs returns an error if an argument or flag is empty, for example because of an unset variable, since
+// the check would otherwise run on something unintended. It also rejects two conflicting targets.
 func validateCheckArgs(cmd *cobra.Command, args []string) error {
 	for _, ref := range args {
 		if strings.TrimSpace(ref) == "" {
@@ -129,7 +129,7 @@ func validateCheckArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// inputErrorToUsageError gives an error in the policy or another input file the exit code of a usage error.
+// inputErrorToUsageError turns an error in the policy or another input file into a usage error, for its exit code.
 func inputErrorToUsageError(err error) error {
 	var m *check.InputError
 	var f *exitError
@@ -187,7 +187,7 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 		return err
 	}
 	if p.IsDefault && (o.writeBaseline || o.writeThreshold) || o.writeThreshold && lacksCriteriaOtherThanThreshold(asked) {
-		p.FailOn, p.IsDefault = "", false // the command was run only to write the file
+		p.FailOn, p.IsDefault = "", false // the command is only run to write the file
 	}
 	in := check.Input{Policy: p, Today: a.today(), Tool: "service " + a.Version}
 	if in.Waivers, err = a.readWaivers(p); err != nil {
@@ -376,9 +376,8 @@ func (a *app) appendGitHubStepSummary(r *check.Result) error {
 	return nil
 }
 
-// gatherFacts collects the facts to check, which are the results of an assessment. They come from the
-// argument, from --assessment or from the target that the policy names, whichever is given first in that
-// order.
+// gatherFacts collects the facts to check, which are the results of an assessment. They come from the first of these
+// that is given: the argument, --assessment, or the target named by the policy.
 func (a *app) gatherFacts(ctx context.Context, args []string, p *check.Policy, o checkOptions, excluded []string) (*check.Facts, error) {
 	var f *check.Facts
 	var err error

@@ -63,7 +63,7 @@ func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) er
 		a.progress.Notice("%s", f.Warning())
 	}
 	if !cmd.Flags().Changed("fail-on-new") {
-		p.FailOnNew = "" // in the policy file it refers to the baseline
+		p.FailOnNew = "" // in the policy file, it refers to the baseline
 	}
 	outputs, err := a.parseOutputs(o.outputs, check.ParseDiffOutput)
 	if err != nil {

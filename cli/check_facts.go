@@ -91,13 +91,13 @@ func (a *app) readCheckRecords(ctx context.Context, assessment *api.Assessment) 
 	return r, err
 }
 
-// canonicalFolder is the name that every folder has while it is assessed, so that results do not depend on
+// canonicalFolder is the name that is used for every folder while it is assessed, so that results do not depend on
 // the folder's location.
 const canonicalFolder = "evidence"
 
-// gatherFolderFacts assesses a folder in a temporary data folder. It returns cached facts instead if the
-// folder's content, the frameworks, the program and the day are still the same. Files in excluded are
-// skipped.
+// gatherFolderFacts assesses a folder in a temporary data folder. If the folder's content, the frameworks, the
+// program and the date are unchanged since a previous check, it returns the cached facts instead. Files in excluded
+// are skipped.
 func (a *app) gatherFolderFacts(
 	ctx context.Context,
 	dir string,
@@ -216,7 +216,7 @@ func (a *app) assessInTempStore(ctx context.Context, files []sourceFile, framewo
 	}
 	if len(got.Added) > 0 {
 		if err := a.advanceAssessment(ctx, one.ID, o); err != nil {
-			return nil, &exitError{code: exitRuntime, err: err} // never the exit code for a missing approval
+			return nil, &exitError{code: exitRuntime, err: err} // must not have the exit code for a missing approval
 		}
 	}
 	r, err := a.readCheckRecords(ctx, one)

@@ -98,8 +98,7 @@ func isSameFile(a, b string) bool {
 	return resolvePath(a) == resolvePath(b)
 }
 
-// resolvePath returns the absolute path of a file, which need not exist, with symbolic links in its folder
-// resolved.
+// resolvePath returns the absolute path of a file, which need not exist, with symbolic links in its folder resolved.
 func resolvePath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs

@@ -40,9 +40,9 @@ func (a *app) loadPolicy(cmd *cobra.Command, args []string, named string) (*chec
 	return p, nil
 }
 
-// readPolicy reads the named policy file or, if none is named, the one in the working directory. Whoever
-// delivers evidence must not decide what it is checked against, so a policy in a checked folder is ignored
-// unless it was named.
+// readPolicy reads the named policy file or, if none is named, the one in the working directory. The supplier of
+// evidence must not decide what it is checked against, so a policy in a checked folder is ignored unless it was named
+// explicitly.
 func (a *app) readPolicy(args []string, named string) (*check.Policy, error) {
 	if named != "" {
 		p, err := readPolicyFile(named)

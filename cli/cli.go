@@ -1,8 +1,8 @@
-// Package cli implements the command line: it parses arguments, calls
-// operations through client, and prints the results.
+// Package cli implements the command line: it parses arguments, calls operations through client, and prints the
+// results.
 //
-// It contains no domain logic, never opens the store, and does not read the
-// clock or the environment directly: both are passed in Options.
+// It contains no domain logic, never opens the store, and does not read the clock or the environment directly; both
+// are passed in Options.
 package cli
 
 import (
@@ -63,7 +63,7 @@ type Options struct {
 	// Keyring stores the secrets of contexts; nil if there is none.
 	Keyring contexts.Keyring
 
-	// Serve runs a daemon until ctx ends; ready is called once it answers.
+	// Serve runs a daemon until ctx ends; ready is called once the daemon accepts requests.
 	Serve func(ctx context.Context, o ServeOptions, ready func(DaemonInfo)) error
 	// OpenPages opens the pages in a browser, and serves those of the local data folder until they are no longer used;
 	// ready is called with the link.
@@ -92,13 +92,13 @@ type Options struct {
 
 	// EvalAnalyses measures the built-in analyses; nil if the build does not support it.
 	EvalAnalyses func(ctx context.Context) ([]AnalysisScore, error)
-	// SelectModel selects the model for analyses in a data folder (empty: the default folder).
-	// PullModel makes the model's server download a model (empty: the selected one) and reports
-	// progress. ModelStatus returns the selection. All are nil if the build does not support them.
+	// SelectModel selects the model for analyses in a data folder (empty: the default folder). PullModel makes the
+	// model's server download a model (empty: the selected one) and reports progress. ModelStatus returns the
+	// selected model and its status. All are nil if the build does not support them.
 	SelectModel func(ctx context.Context, data, model, server string) (*ModelStatus, error)
 	PullModel   func(ctx context.Context, data, model, server string, progress func(doing string, done, total int64)) (*ModelStatus, error)
 	ModelStatus func(ctx context.Context, data string) (*ModelStatus, error)
-	// ModelLimits changes what a model may use to read evidence, unless change is nil, and returns it.
+	// ModelLimits changes the limits for reading evidence with a model, unless change is nil, and returns them.
 	ModelLimits func(data string, change func(*api.ModelLimits)) (*api.ModelLimits, error)
 
 	// ResolvePaths returns the paths used on this machine for a data folder (empty: the default folder).
@@ -148,7 +148,7 @@ type app struct {
 	config           *viper.Viper // merged flags, variables and file
 	out              *print.Output
 	progress         *print.Progress
-	warnedSlowUpload bool // the server's upload rate limit was mentioned
+	warnedSlowUpload bool // whether the server's upload rate limit has been mentioned
 
 	engine     *client.Client
 	disconnect func() error
@@ -181,7 +181,7 @@ func (a *app) connect(ctx context.Context) (*client.Client, error) {
 	return a.connectAndKeep(ctx, t)
 }
 
-// connectAndKeep connects to the engine at t. The command uses this connection from then on.
+// connectAndKeep connects to the engine at t. The command then uses this connection for all operations.
 func (a *app) connectAndKeep(ctx context.Context, t Target) (*client.Client, error) {
 	if t.OnThrottled == nil {
 		t.OnThrottled = func(d time.Duration) {

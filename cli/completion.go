@@ -14,8 +14,8 @@ import (
 // completionTimeout is the maximum time spent on a completion.
 const completionTimeout = 2 * time.Second
 
-// newCompleter returns a completion function that gets its candidates from listWords. If that fails, it
-// offers none.
+// newCompleter returns a completion function that gets its candidates from listWords. If listWords fails, it offers
+// none.
 func (a *app) newCompleter(listWords func(ctx context.Context, prefix string) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)

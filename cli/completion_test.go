@@ -68,14 +68,14 @@ func TestScriptsOfCompletionAreRead(t *testing.T) {
 	for shell, check := range map[string][]string{"bash": {"-n"}, "zsh": {"-n"}, "fish": {"--no-execute"}, "powershell": nil} {
 		t.Run(shell, func(t *testing.T) {
 			w := newWorld(t)
-			w.connect = errRefused // completion scripts need no engine
+			w.connect = errRefused // completion scripts don't need the engine
 			got := w.run("completion", shell)
 			w.want(got, 0, "__complete")
 			if len(got.out) < 1000 || len(w.fake.said) > 0 {
 				t.Errorf("%d bytes, asked %v", len(got.out), w.fake.said)
 			}
 			if check == nil {
-				return // there is no check to run without starting the shell
+				return // it can't be checked without starting the shell
 			}
 			program := programtest.FindOrSkip(t, shell)
 			file := filepath.Join(t.TempDir(), "script")

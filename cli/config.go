@@ -116,7 +116,7 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 		}
 		if fl := pf.Lookup(s.key); fl.Changed {
 			if s.key == "data" && fl.Value.String() == "" {
-				return usageError("--data is empty; give a folder, or leave the flag out") // perhaps an unset variable of a shell
+				return usageError("--data is empty; give a folder, or leave the flag out") // probably an unset shell variable
 			}
 			v.Set(s.key, fl.Value.String())
 			from[s.key] = originFlag

@@ -79,8 +79,8 @@ they are set; with --all, unset ones as well.`,
 	return cmd
 }
 
-// effectiveSettings returns all settings, in the order of the help text. If includeUnset is set, it also
-// returns the environment variables that are not set.
+// effectiveSettings returns all settings, in the order of the help text. If includeUnset is set, it also returns the
+// environment variables that are not set.
 func (a *app) effectiveSettings(cmd *cobra.Command, includeUnset bool) (out []effectiveSetting) {
 	pf := cmd.Root().PersistentFlags()
 	file, _ := a.configFilePath(pf.Lookup("config").Value.String())

@@ -89,8 +89,8 @@ func TestConfigShowsWhereEachSettingIsFrom(t *testing.T) {
 	w.want(w.run("config", "show", "--origin"), 0, "ORIGIN", "SERVICE_SERVER")
 }
 
-// TestOrganizationVariable checks that the organization of commands and the one that the daemon creates have
-// variables of their own.
+// TestOrganizationVariable checks that different variables set the organization for commands and the one that the
+// daemon creates.
 func TestOrganizationVariable(t *testing.T) {
 	w := newWorld(t)
 	w.env["SERVICE_ORG"] = "Acme"

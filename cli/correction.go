@@ -59,10 +59,10 @@ func (a *app) correctionList() *cobra.Command {
 	return cmd
 }
 
-// maxShownQuote is the length to which lists cut the words of a correction.
+// maxShownQuote is the length to which lists truncate the quote of a correction.
 const maxShownQuote = 120
 
-// formatCorrectedLabel returns what a passage shows according to a correction, as a verb.
+// formatCorrectedLabel returns a verb for what a passage shows according to a correction.
 func formatCorrectedLabel(c *api.Correction) string {
 	if c.Decision == api.CorrectionRefused {
 		return "nothing (refused)"
@@ -104,7 +104,7 @@ func (a *app) correctionShow() *cobra.Command {
 	}
 }
 
-// correctionDecide returns the command that accepts or refuses passages.
+// correctionDecide returns the command that accepts or rejects passages.
 func (a *app) correctionDecide(decision api.CorrectionDecision) *cobra.Command {
 	var passages []string
 	in := &api.AddCorrectionInput{}
@@ -162,8 +162,8 @@ The next draft applies it, also to a passage that search doesn't find for the re
 	return cmd
 }
 
-// findQuotedPassages returns the IDs of the passages that are named, by ID or as the number of a quote for a requirement; without
-// names, of all that an item quotes for it.
+// findQuotedPassages returns the IDs of the named passages. They are named by ID or by the number of a quote for a
+// requirement; without names, all passages quoted for the requirement are returned.
 func findQuotedPassages(i *api.SoAItem, number int, named []string) (ids []string, err error) {
 	if number > len(i.Statements) {
 		return nil, usageError("%s has %s; `service soa explain %s` shows them", i.ControlCode,

@@ -38,7 +38,7 @@ type ServeOptions struct {
 	MetricsListen   string
 	TLSCert, TLSKey string
 	PublicURL       string
-	// AllowedHosts are further hosts under which the service may be called.
+	// AllowedHosts are additional hosts under which the service may be called.
 	AllowedHosts   []string
 	WebOrigins     []string
 	TrustedProxies []netip.Prefix
@@ -82,7 +82,8 @@ type DaemonInfo struct {
 	SignIn string `json:"sign_in"`
 	// HasAccounts is set if at least one user can sign in.
 	HasAccounts bool `json:"has_accounts"`
-	// FirstRun is the page with which to create the first organization, with a secret; "" if there are accounts.
+	// FirstRun is the URL of the page for creating the first organization, including a secret; "" if there are
+	// accounts.
 	FirstRun string `json:"-"`
 }
 
@@ -200,13 +201,13 @@ func (a *app) runDaemon(cmd *cobra.Command) error {
 	var printErr error
 	err = a.Serve(cmd.Context(), o, func(s DaemonInfo) { printErr = a.printDaemonReady(o, s) })
 	if errors.Is(printErr, context.Canceled) {
-		printErr = nil // it was told to stop while it printed its addresses, which is no failure
+		printErr = nil // it was told to stop while printing its addresses, which is not a failure
 	}
 	return errors.Join(err, printErr)
 }
 
-// printDaemonReady prints the daemon's addresses once it is ready. With JSON logs or --quiet it prints
-// nothing, because the log has the addresses too.
+// printDaemonReady prints the daemon's addresses once it is ready. With JSON logs or --quiet, it prints nothing,
+// because the log contains the addresses, too.
 func (a *app) printDaemonReady(o ServeOptions, s DaemonInfo) error {
 	if a.out.IsHumanReadable() && (o.LogJSON || a.flags.quiet) {
 		return nil
@@ -220,7 +221,7 @@ func (a *app) printDaemonReady(o ServeOptions, s DaemonInfo) error {
 		} else {
 			p.Text("there are no accounts yet; create the first with:")
 			p.Command(a.suggestedCommandLine(`daemon init --org "Acme" --email you@acme.example`))
-			if s.FirstRun != "" && a.Interactive { // output that isn't a terminal may be a log
+			if s.FirstRun != "" && a.Interactive { // the output could be a log unless it is a terminal
 				p.Text("or in a browser, with this single-use link: %s", s.FirstRun)
 			}
 		}
@@ -351,8 +352,8 @@ func (a *app) configuredSetting(key string) string {
 	return ""
 }
 
-// validateStore checks the URL of a database. A flag must not contain a password. Errors don't contain the URL, because it
-// may contain one.
+// validateStore checks the URL of a database. A URL in a flag must not contain a password. Errors don't contain the
+// URL, because it may contain a password.
 func validateStore(address string, isFlag bool) error {
 	if address == "" {
 		return nil
@@ -381,8 +382,8 @@ func containsPassword(u *url.URL) bool {
 	return has || slices.ContainsFunc(passwordParameters, u.Query().Has)
 }
 
-// passwordInFlagError returns the error of a flag whose database URL contains a password. alternatives says where else than in a
-// file it may be.
+// passwordInFlagError returns the error for a flag whose database URL contains a password. alternatives names other
+// places for it, besides a file.
 func passwordInFlagError(flag, alternatives string) error {
 	return usageError("--%s contains a password, which other users of this machine could see in the list of processes; "+
 		"put it in a file and its path in the URL (passfile=FILE, in the format HOST:PORT:DATABASE:USER:PASSWORD)%s", flag, alternatives)

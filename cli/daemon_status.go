@@ -28,7 +28,7 @@ type daemonStatus struct {
 	// Reason says why no daemon is running; empty if one is.
 	Reason string `json:"reason"`
 
-	hint string // what to do if it is not running
+	hint string // what to do if no daemon is running
 	// otherContextNote says which context other commands use, if not this data folder.
 	otherContextNote string
 }
@@ -139,7 +139,7 @@ func (a *app) fetchHealthDetails(ctx context.Context, s *daemonStatus) error {
 
 func renderDaemonStatus(p *print.Page, s *daemonStatus) {
 	if !s.Running {
-		return // the error says why
+		return // the error explains that
 	}
 	var fields []print.Field
 	add := func(name, value string) { fields = append(fields, field(name, value)) }

@@ -28,7 +28,7 @@ type daemonActivity struct {
 	Model         topModel       `json:"model"`
 }
 
-// topRequests holds request counts. Errors counts server errors (5xx) and Refused counts client errors (4xx).
+// topRequests holds request counts. Errors counts server errors (5xx), and Refused counts client errors (4xx).
 type topRequests struct {
 	Total       int     `json:"total"`
 	Errors      int     `json:"errors"`
@@ -36,7 +36,8 @@ type topRequests struct {
 	PerSecond   float64 `json:"per_second"`
 	InFlight    int     `json:"in_flight"`
 	RateLimited int     `json:"rate_limited"`
-	// ThrottledOrganizations had requests rejected for their own budget in this minute or the one before.
+	// ThrottledOrganizations is the number of organizations with requests rejected because of their own budget in
+	// this minute or the previous one.
 	ThrottledOrganizations int `json:"throttled_organizations"`
 }
 
@@ -57,7 +58,7 @@ type topQueues struct {
 	WorkflowsLive     int `json:"workflows_live"`
 	MailsQueued       int `json:"emails_queued"`
 	DeliveriesWaiting int `json:"deliveries_waiting"`
-	// Lanes are the receivers with unsent events; slow ones also count under another state.
+	// Lanes are the receivers of events that have not been sent. Slow receivers are also counted under another state.
 	LanesSending int `json:"lanes_sending"`
 	LanesWaiting int `json:"lanes_waiting"`
 	LanesPaused  int `json:"lanes_paused"`

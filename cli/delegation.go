@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// formatDelegates returns the people to whom the decision has been delegated, each with the delegator and the
-// end of the delegation.
+// formatDelegates returns the users to whom the decision has been delegated, each with the delegator and the end of
+// the delegation.
 func formatDelegates(p *api.Approval) (out []string) {
 	for _, d := range p.Delegates {
 		out = append(out, fmt.Sprintf("%s for %s until %s", d.Name, d.DelegatorName, print.FormatTime(d.Until)))
@@ -20,13 +20,13 @@ func formatDelegates(p *api.Approval) (out []string) {
 	return out
 }
 
-// isMemberID reports whether ref is the ID of a membership or of its user. An invited person has no user ID
-// until the invitation is accepted.
+// isMemberID reports whether ref is the ID of a membership or of its user. An invited user has no user ID until the
+// invitation is accepted.
 func isMemberID(m *api.Member, ref string) bool {
 	return m.ID == ref || m.UserID != "" && m.UserID == ref
 }
 
-// findPerson returns the member whose email address, unique name or id is ref.
+// findPerson returns the member whose email address, unique name or ID is ref.
 func (a *app) findPerson(ctx context.Context, ref string) (*api.Member, error) {
 	in := api.OrgMembersInput{Q: ref}
 	if uuidPattern.MatchString(ref) {

@@ -21,7 +21,7 @@ type deliverable[V any] struct {
 	// submit and regenerate act on the version with the given ID.
 	submit, regenerate func(ctx context.Context, a *app, version string) (*V, error)
 	header             func(*V) *api.DeliverableVersion
-	// details prints what a draft contains besides its header; it may be nil.
+	// details prints the contents of a draft after its header; it may be nil.
 	details func(*print.Page, *V)
 }
 
@@ -57,8 +57,8 @@ func (d deliverable[V]) fetchNewestVersionID(ctx context.Context, a *app) (strin
 	return d.header(v).ID, nil
 }
 
-// versionBeforeEdit returns the newest version, or nil if it can't be read: it is only needed to explain the effect of
-// an edit.
+// versionBeforeEdit returns the newest version, or nil if it can't be read, because it is only needed to explain the
+// effect of an edit.
 func (d deliverable[V]) versionBeforeEdit(ctx context.Context, a *app) *api.DeliverableVersion {
 	v, err := d.fetchNewestVersion(ctx, a)
 	if err != nil {
@@ -352,7 +352,8 @@ func renderVersionHeader(p *print.Page, g api.Gate, h *api.DeliverableVersion, m
 	}, more...)...)
 }
 
-// formatUnread describes the requirements of which the reader has not read all passages; empty if there are none.
+// formatUnread describes the requirements for which the reader has not read all passages. It returns "" if there are
+// none.
 func formatUnread(h *api.DeliverableVersion) string {
 	if unread := h.Inputs["statements_not_read"]; unread != "" {
 		return "passages for " + unread + " requirements"
@@ -400,7 +401,7 @@ func renderItem(p *print.Page, i *api.Item, more ...print.Field) {
 	}
 }
 
-// formatCarried describes where the edits of an item come from; empty if they were made in this assessment.
+// formatCarried describes where an item's edits come from. It returns "" if they were made in this assessment.
 func formatCarried(c *api.Carried) string {
 	switch {
 	case c == nil:

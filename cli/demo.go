@@ -53,7 +53,7 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 	}
 	files, skipped, _ := walkTree(a.DemoEvidence, "")
 	for i := range files {
-		files[i].Path = "" // not from one of the user's folders
+		files[i].Path = "" // the file isn't from one of the user's folders
 	}
 	name, err := a.findUnusedAssessmentName(ctx, demoName)
 	if err != nil {

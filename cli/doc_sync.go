@@ -32,7 +32,7 @@ func (s *docSyncResult) changedCount() int { return len(s.Added) + len(s.Replace
 // documentCount returns the number of files that are documents of the assessment after the sync.
 func (s *docSyncResult) documentCount() int { return s.changedCount() + len(s.Renamed) + s.Unchanged }
 
-// folderPrefixes returns, for each folder in paths, the prefix that the paths of its documents have.
+// folderPrefixes returns, for each folder in paths, the prefix of its documents' paths.
 func folderPrefixes(paths []string) []string {
 	var out []string
 	for _, p := range paths {
@@ -46,7 +46,7 @@ func folderPrefixes(paths []string) []string {
 // fileMatcher finds the existing documents that correspond to files in folders.
 type fileMatcher struct {
 	docs       []api.Document
-	byPath     map[string][]int // several if names differ only in characters that are removed
+	byPath     map[string][]int // several if names only differ in characters that are removed
 	bySHA      map[string]int
 	filePaths  map[string]int  // number of files by path
 	nameCounts map[string]int  // number of files by name
@@ -85,9 +85,9 @@ const (
 	fileChanged
 )
 
-// classify returns the status of a file, and the document that matches it, if any. A file without a document
-// at its path counts as a new version of a document with the same name if both names are unique and the
-// document did not come from a folder.
+// classify returns the status of a file, and the document that matches it, if any. A file without a document at its
+// path is treated as a new version of a document with the same name if both names are unique and the document did not
+// come from a folder.
 func (m *fileMatcher) classify(f sourceFile, sha256Sum string) (status fileStatus, matching *api.Document) {
 	if i, ok := m.bySHA[sha256Sum]; ok {
 		d := &m.docs[i]
@@ -102,7 +102,7 @@ func (m *fileMatcher) classify(f sourceFile, sha256Sum string) (status fileStatu
 			return fileChanged, &m.docs[i]
 		}
 	}
-	if len(same) == 1 && m.filePaths[f.Path] == 1 { // another file has the document's former content
+	if len(same) == 1 && m.filePaths[f.Path] == 1 { // another file has the document's previous content
 		return fileChanged, &m.docs[same[0]]
 	}
 	base, found := api.CleanFilename(f.Name), -1
@@ -268,8 +268,8 @@ func (a *app) printMissingNotices(s *docSyncResult) {
 	}
 }
 
-// evidenceChangesSince returns the summaries of the evidence changes that the assessment's timeline contains
-// since the given time.
+// evidenceChangesSince returns the summaries of the evidence changes in the assessment's timeline since the given
+// time.
 func (a *app) evidenceChangesSince(ctx context.Context, assessment string, since time.Time) ([]string, error) {
 	l, err := fetchAll(
 		ctx,

@@ -40,7 +40,7 @@ type Diagnostic struct {
 	Remedy string `json:"remedy"`
 }
 
-// ExamineOptions selects what to check on this machine.
+// ExamineOptions configures the checks of this machine.
 type ExamineOptions struct {
 	// Data is the data folder; empty for the default folder.
 	Data string
@@ -64,9 +64,8 @@ func worstState(all []Diagnostic) DiagnosticState {
 	return diagnosticStates[w]
 }
 
-// examineTimeout is the time limit for all checks together, except those of the data folder. Those have no
-// limit, because their duration depends on the size of the folder: they read all records and files, and may
-// add checksums.
+// examineTimeout is the time limit for all checks together, except for those of the data folder. These have no limit,
+// because their duration depends on the size of the folder: they read all records and files, and may add checksums.
 const examineTimeout = 45 * time.Second
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -275,8 +274,8 @@ func (a *app) examineStore(ctx context.Context) []Diagnostic {
 	return append(append(out, a.examineEmbedder(ctx)...), a.examineReadings(ctx)...)
 }
 
-// examineReadings reports documents that this version of the program would read differently. It returns nil if
-// there are none, or if that is unknown.
+// examineReadings reports documents that this version of the program would read differently. It returns nil if there
+// are none, or if this is unknown.
 func (a *app) examineReadings(ctx context.Context) []Diagnostic {
 	s, err := call(ctx, a, api.GetKBStats, &api.None{})
 	if err != nil || s.OutdatedDocuments == 0 {

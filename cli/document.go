@@ -26,7 +26,7 @@ passages with their locations. Specify a document by id or file name.`,
 
 var documentStates = []api.DocumentState{api.DocumentUploaded, api.DocumentProcessing, api.DocumentIngested, api.DocumentFailed}
 
-// findDocument returns the document whose id or unique file name is ref.
+// findDocument returns the document whose ID or unique file name is ref.
 func (a *app) findDocument(ctx context.Context, ref string) (*api.Document, error) {
 	if uuidPattern.MatchString(ref) {
 		return call(ctx, a, api.GetDocument, &api.GetDocumentInput{DocumentInput: api.DocumentInput{DocumentID: ref}})
@@ -323,7 +323,7 @@ func (a *app) describeDuplicatedChunks(ctx context.Context, assessment string, c
 		other, err := call(ctx, a, api.GetChunk, &api.ChunkInput{ChunkID: *c.DuplicateOf})
 		switch {
 		case api.IsCode(err, api.CodeNotFound):
-			out[*c.DuplicateOf] = "another document" // deleted meanwhile
+			out[*c.DuplicateOf] = "another document" // deleted in the meantime
 		case err != nil:
 			return nil, err
 		default:

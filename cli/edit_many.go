@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// manyFlags are the flags of an edit command that select many items.
+// manyFlags are the flags of an edit command for selecting many items.
 type manyFlags struct {
 	where       string
 	dryRun, yes bool
@@ -25,7 +25,8 @@ With --where instead of a name, all items that a filter selects are changed: fie
 compared with ==, !=, <, in, contains and the like, and joined by &&, || and not. Shows what
 would change and asks first. ` + "`service undo`" + ` takes it back. A wrong field lists all fields.`
 
-// addWhere adds the flags to a command that changes one named item, and returns it. many changes what the filter selects.
+// addWhere adds the flags to a command that changes one named item, and returns the command. many is called instead
+// if a filter is given, to change the selected items.
 func (f *manyFlags) addWhere(cmd *cobra.Command, many func(*cobra.Command, []string) error) *cobra.Command {
 	one := cmd.RunE
 	cmd.Use = strings.Replace(cmd.Use, "edit ", "edit [", 1) + "]"
@@ -49,8 +50,8 @@ func (f *manyFlags) addWhere(cmd *cobra.Command, many func(*cobra.Command, []str
 	return cmd
 }
 
-// editMany changes the items of the newest version that the filter selects, after a preview. input returns the input of the
-// operation for a version and a selection.
+// editMany changes the items of the newest version that the filter selects, after a preview. input returns the
+// operation's input for a version and a selection.
 func editMany[V, I any](
 	cmd *cobra.Command,
 	a *app,
@@ -122,15 +123,15 @@ func (d deliverable[V]) listCommand() string {
 	return d.commandName() + " list"
 }
 
-// previewOnStderr prints a page before a question, which is not part of the output.
+// previewOnStderr prints a page before a question. It is printed to stderr because it is not part of the output.
 func (a *app) previewOnStderr(page func(*print.Page)) error {
 	return (&print.Output{W: a.Stderr, Width: a.StderrWidth}).PrintPage(page)
 }
 
-// maxEditedLines is the number of changed items that a page lists.
+// maxEditedLines is the maximum number of changed items that a page lists.
 const maxEditedLines = 20
 
-// renderEdit prints what changes in which items. verb says whether it has.
+// renderEdit prints which items change, and how. verb says whether they have already changed.
 func renderEdit(p *print.Page, r *api.EditResult, verb string) {
 	if len(r.Lines) == 0 && len(r.Skipped) == 0 {
 		p.Text("Nothing changes: %s already like that.", prose.Count(r.MatchedCount, "matching item is", "matching items are"))
@@ -161,7 +162,8 @@ func formatEditor(name string) string {
 	return "(by " + name + ")"
 }
 
-// formatChanges describes what changed in an item. Without a change of values, only what new drafts do with it has changed.
+// formatChanges describes what has changed in an item. If no value has changed, only the item's treatment in new
+// drafts has.
 func formatChanges(all []api.FieldChange, isUndo bool) string {
 	switch {
 	case len(all) == 0 && isUndo:
@@ -210,7 +212,7 @@ does not bring back an approval.`,
 	return cmd
 }
 
-// undo undoes the last change. In a terminal, it shows it first and asks.
+// undo undoes the last change. In a terminal, it first shows the change and asks for confirmation.
 func (a *app) undo(ctx context.Context, in *api.UndoInput, yes bool) error {
 	look := *in
 	look.Body.DryRun = true

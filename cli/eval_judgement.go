@@ -21,13 +21,13 @@ type JudgementOptions struct {
 	// Workbook is an SCF workbook with the controls to judge; "" for the starter catalog.
 	Workbook string
 	Today    api.Date // the date to judge on; "" for the date of the built-in labels
-	Ablate   bool     // also judge without each single document
-	// LabelsOnly concludes verdicts from labels alone, as for readers other than the rules.
+	Ablate   bool     // also judge without each document in turn
+	// LabelsOnly derives verdicts from labels alone, as for readers other than the rules.
 	LabelsOnly bool
-	// Data is the data folder of the model that reads in place of the rules, if Model is set.
+	// Data is the data folder whose model reads instead of the rules, if Model is set.
 	Model bool
 	Data  string
-	// Weights is the file of weights of a network that reads in place of the rules, if not "".
+	// Weights is the file with the weights of a network that reads instead of the rules, or "".
 	Weights string
 	// Progress is called with the current stage and its progress.
 	Progress func(what string, done, total int)
@@ -36,8 +36,8 @@ type JudgementOptions struct {
 // JudgementReport measures how well the rules agree with human labels.
 type JudgementReport struct {
 	Rules    string             `json:"rules"`
-	Reader   string             `json:"reader"` // rules, or the model or network that read
-	Use      api.ModelUse       `json:"use"`    // what the model took
+	Reader   string             `json:"reader"` // the rules, or the model or network that read
+	Use      api.ModelUse       `json:"use"`    // what the model used
 	Embedder string             `json:"embedder"`
 	Today    api.Date           `json:"today"`
 	Verdicts []string           `json:"verdicts"` // rows and columns of the confusion tables
@@ -56,7 +56,7 @@ type JudgedSet struct {
 	Evidenced PrecisionRecall `json:"evidenced"`
 	Missing   PrecisionRecall `json:"missing_elements"`
 	Ablation  *AblationResult `json:"ablation,omitempty"`
-	// WithRules compares the model or network that read with the rules.
+	// WithRules compares the rules with the model or network that read.
 	WithRules *ReaderComparison `json:"with_rules,omitempty"`
 	Confusion [][]int           `json:"confusion"` // indexed by the label, then by the rules' verdict
 	Wrong     []string          `json:"wrong"`
@@ -64,13 +64,14 @@ type JudgedSet struct {
 	Different []JudgedDifference `json:"differences"`
 }
 
-// ReaderComparison counts the controls on which the rules and a reader agree and differ, and the verdicts that are as labeled.
+// ReaderComparison counts the controls on which the rules and a reader agree and differ, and the verdicts that match
+// the labels.
 type ReaderComparison struct {
 	Agree       int `json:"agree"`
 	AgreeRight  int `json:"agree_right"`
 	Differ      int `json:"differ"`
-	RulesRight  int `json:"rules_right"`  // of those on which they differ
-	ReaderRight int `json:"reader_right"` // of those on which they differ
+	RulesRight  int `json:"rules_right"`  // number of those on which they differ
+	ReaderRight int `json:"reader_right"` // number of those on which they differ
 }
 
 // JudgedDifference is a control for which the verdict differs from the human label. Objectives are numbered
@@ -91,10 +92,10 @@ type PrecisionRecall struct {
 
 // AblationResult summarizes how verdicts change if single documents are removed from the evidence.
 type AblationResult struct {
-	Detected       float64 `json:"downgraded_share"`         // share of the controls based on one document whose verdict dropped without it
+	Detected       float64 `json:"downgraded_share"`         // share of the controls that depend on one document whose verdict dropped without it
 	Emptied        float64 `json:"unevidenced_share"`        // share of them that lost all their evidence
 	SingleDocument int     `json:"single_document_controls"` // number of these controls
-	Disturbed      float64 `json:"changed_share"`            // share of the other controls whose verdict changed anyway
+	Disturbed      float64 `json:"changed_share"`            // share of the other controls whose verdict changed nevertheless
 	Others         int     `json:"other_controls"`
 }
 

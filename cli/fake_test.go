@@ -21,7 +21,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// fake is a minimal server that answers from the data a test puts into it. It has the data types of the real
+// fake is a minimal server that responds with the data that a test puts into it. It has the data types of the real
 // server, but not its rules.
 type fake struct {
 	t  *testing.T
@@ -34,7 +34,7 @@ type fake struct {
 	uploads     []string
 	// said lists the requests received, as "METHOD path".
 	said []string
-	// on maps "METHOD path" to a handler; if it returns false, the default answer is sent instead.
+	// on maps "METHOD path" to a handler. If the handler returns false, the default response is sent instead.
 	on map[string]func(http.ResponseWriter, *http.Request) bool
 	// beforeMove runs before each transition, to simulate another process.
 	beforeMove func(*api.Assessment)
@@ -372,7 +372,7 @@ func (l *locked) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
-// want checks a result's exit code and that stdout or stderr contains each of the words.
+// want checks a result's exit code, and that stdout or stderr contains each of the words.
 func (w *world) want(got result, code int, words ...string) {
 	w.t.Helper()
 	if got.code != code {

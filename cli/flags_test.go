@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestEnableFlags checks that only a flag set to true changes the field, and that --enable and
-// --disable take nothing but Boolean values.
+// TestEnableFlags checks that only a flag set to true changes the field, and that --enable and --disable accept only
+// Boolean values.
 func TestEnableFlags(t *testing.T) {
 	for _, tt := range []struct {
 		args    []string

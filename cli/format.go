@@ -46,7 +46,7 @@ func formatPercent(p *float64) string {
 	return prose.Decimal(*p) + "%"
 }
 
-// formatPercentWithFormula returns a percentage followed by the formula that it was calculated with.
+// formatPercentWithFormula returns a percentage followed by the formula used to calculate it.
 func formatPercentWithFormula(p *float64, formula string) string {
 	if p == nil {
 		return "not available yet"

@@ -134,7 +134,7 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 			in := &api.CoverageInput{FrameworkID: framework, SCFVersion: *version, Have: have}
 			c, err := call(cmd.Context(), a, api.GetCoverage, in)
 			if api.IsCode(err, api.CodeNotFound) {
-				err = usageError("%s", api.AsError(err).Message) // a wrong name, as where frameworks are added
+				err = usageError("%s", api.AsError(err).Message) // a wrong name is an error in the command line, as it is for commands that add frameworks
 				return withHint(err, "`%s` lists the frameworks", a.suggestedCommandLine("catalog frameworks"))
 			}
 			if err != nil {
@@ -174,7 +174,7 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 	return cmd
 }
 
-// renderCoverageAddition prints what a framework adds to those that are met already.
+// renderCoverageAddition prints how much of a framework is not already covered by others.
 func renderCoverageAddition(p *print.Page, c *api.Coverage) {
 	d := c.Addition
 	p.Text("%s adds %s to %s, and shares %d with them.", c.FrameworkCode, prose.Count(len(d.NewControls), "control", "controls"),

@@ -34,7 +34,7 @@ func normalizeCode(code string) string {
 		before := last
 		last = r
 		if r == '0' && (before < '0' || before > '9') && n+1 < len(code) {
-			last = before // so that a zero after it counts as leading too
+			last = before // so that a zero after it counts as a leading zero, too
 			continue
 		}
 		b.WriteRune(r)
@@ -101,7 +101,7 @@ func (l *listFlags) addFlags(cmd *cobra.Command, defaultLimit int) {
 	}
 }
 
-// printMoreResultsNotice prints a notice if a list was cut off.
+// printMoreResultsNotice prints a notice if a list was truncated.
 func (a *app) printMoreResultsNotice(shown int, p api.Pagination) {
 	if a.out.IsHumanReadable() && p.HasMore {
 		a.printNotice("showing %d of %d; use --limit 0 to show all", shown, p.Total)
@@ -116,7 +116,7 @@ func flagIfChanged[T any](cmd *cobra.Command, flag string, value T) *T {
 	return nil
 }
 
-// matchRevision returns a precondition that the record still has revision n.
+// matchRevision returns the precondition that the record still has revision n.
 func matchRevision(n int) api.Match { return api.Match{IfMatch: fmt.Sprintf("%q", fmt.Sprint(n))} }
 
 // requireAnyFlag returns a usage error if no flag of the command was set.

@@ -31,7 +31,7 @@ func TestNamedPipes(t *testing.T) {
 	var lines [][]string
 	collectFileLines(CommandTree("1"), pipe, &lines)
 	w, refused := newWorld(t), 0
-	w.options = func(o *Options) { // these two belong to cmd/service
+	w.options = func(o *Options) { // these two are implemented in cmd/service
 		o.VerifyArchive = func(context.Context, string) (*Verification, error) { return &Verification{}, nil }
 		o.VerifyAuditChain = func(context.Context, string, string) (*Verification, error) { return &Verification{}, nil }
 	}
@@ -43,7 +43,7 @@ func TestNamedPipes(t *testing.T) {
 	if len(lines) < 80 || refused < 30 {
 		t.Errorf("%d commands were tried, %d refused the pipe", len(lines), refused)
 	}
-	for _, line := range []string{ // commands that need more than the file
+	for _, line := range []string{ // commands that need more arguments than the file
 		"version --config PIPE",
 		"check . --policy PIPE", "check . --waivers PIPE", "check . --baseline PIPE", "check . --threshold PIPE",
 		"check diff PIPE .",
@@ -62,7 +62,7 @@ func TestNamedPipes(t *testing.T) {
 	}
 }
 
-// collectFileLines collects command lines that name path where a command or a flag takes a file.
+// collectFileLines collects command lines that pass path wherever a command or a flag accepts a file.
 func collectFileLines(cmd *cobra.Command, path string, lines *[][]string) {
 	for _, c := range cmd.Commands() {
 		collectFileLines(c, path, lines)

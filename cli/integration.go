@@ -237,8 +237,8 @@ func (f *integrationFlags) parseConfig(t api.IntegrationType) (map[string]any, e
 	return out, nil
 }
 
-// parseSetting converts text to the given kind. Text that can't be converted is returned unchanged,
-// so that the server rejects it.
+// parseSetting converts text to the given kind. Text that can't be converted is returned unchanged, so that the
+// server rejects it.
 func parseSetting(kind, text string) any {
 	switch kind {
 	case "number":

@@ -11,7 +11,7 @@ import (
 )
 
 // endTimeout is how long an interrupted command may take to end. After that, the program exits even if an
-// operation is still running that can't be interrupted, for example on a network drive that does not respond.
+// uninterruptible operation is still running, for example on a network drive that does not respond.
 const endTimeout = 5 * time.Second
 
 // execute runs the command and then disconnects. If ctx ends, execute returns soon, whatever the command is
@@ -33,7 +33,7 @@ func (a *app) execute(ctx context.Context, root *cobra.Command, args []string) e
 		return err
 	case <-ctx.Done():
 	}
-	if cmd, _, err := root.Find(args); err == nil && cmd.Name() == "daemon" { // it has --shutdown-timeout
+	if cmd, _, err := root.Find(args); err == nil && cmd.Name() == "daemon" { // the daemon has --shutdown-timeout
 		return <-done
 	}
 	t := time.NewTimer(endTimeout)
@@ -46,8 +46,8 @@ func (a *app) execute(ctx context.Context, root *cobra.Command, args []string) e
 	}
 }
 
-// interruptible calls do and returns its result, or ctx's error as soon as ctx ends. Reads from a terminal
-// and writes to a pipe can't be interrupted, so do may continue in the background until the process ends.
+// interruptible calls do and returns its result, or ctx's error as soon as ctx ends. Reads from a terminal and writes
+// to a pipe can't be interrupted, so do may continue in the background until the process exits.
 func interruptible(ctx context.Context, do func() (int, error)) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err

@@ -24,8 +24,8 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// TestInterruptedWaitingForInput interrupts commands that wait for input from a user, or from a program in
-// front of a pipe, that never arrives.
+// TestInterruptedWaitingForInput interrupts commands that are waiting for input from a user, or from a program before
+// a pipe, that never arrives.
 func TestInterruptedWaitingForInput(t *testing.T) {
 	for _, line := range []string{
 		"scope set --file -",
@@ -104,8 +104,8 @@ func TestStuckCommand(t *testing.T) {
 	}
 }
 
-// TestDaemonStoppedAtItsStart checks that a daemon that is told to stop before it has printed its addresses exits as one
-// that is told later.
+// TestDaemonStoppedAtItsStart checks that a daemon that is told to stop before it has printed its addresses exits
+// just like one that is told later.
 func TestDaemonStoppedAtItsStart(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -64,7 +64,7 @@ vectors from the configured one.`,
 	}
 }
 
-// formatEmbedderTest returns the result of the chosen embedding model in its test, or "" if it wasn't tested.
+// formatEmbedderTest returns the test result of the selected embedding model, or "" if it wasn't tested.
 func formatEmbedderTest(s *api.EmbeddingStatus) string {
 	switch {
 	case s.TestScore == nil:
@@ -75,7 +75,8 @@ func formatEmbedderTest(s *api.EmbeddingStatus) string {
 	return fmt.Sprintf("passed: %.0f%%, %.0f%% required", *s.TestScore*100, s.RequiredScore*100)
 }
 
-// formatForbiddenPassages returns how many passages the embedder must not get and why, or "" for none.
+// formatForbiddenPassages describes how many passages must not be sent to the embedder, and why. It returns "" if n
+// is 0.
 func formatForbiddenPassages(n int) string {
 	if n == 0 {
 		return ""

@@ -66,7 +66,7 @@ type loginResult struct {
 func (a *app) runLogin(cmd *cobra.Command, args []string, o loginOptions) error {
 	ctx := cmd.Context()
 	if len(args) == 1 && o.link == "" && strings.Contains(args[0], "/link#") {
-		args, o.link = nil, args[0] // a link was pasted instead of an address
+		args, o.link = nil, args[0] // the user pasted a link instead of an address
 	}
 	token, err := a.readLoginKey(cmd, o)
 	if err != nil {

@@ -80,8 +80,8 @@ func newDesk(t *testing.T) *desk {
 
 func (d *desk) dir() string { return filepath.Join(d.home, ".config", "service") }
 
-// runs runs the program with the given stdin, and checks its exit code and that its output contains each of
-// says.
+// runs runs the program with the given stdin, and checks its exit code and that its output contains each of the given
+// texts.
 func (d *desk) runs(code int, stdin string, args []string, says ...string) result {
 	d.Helper()
 	var out, errOut bytes.Buffer
@@ -123,7 +123,7 @@ func (d *desk) runs(code int, stdin string, args []string, says ...string) resul
 	return result{got, out.String(), errOut.String()}
 }
 
-// answer returns a password prompt that is answered from typed, or nil if typed is nil.
+// answer returns a password prompt that is answered with the entries of typed, or nil if typed is nil.
 func (d *desk) answer() func(context.Context, string) (string, error) {
 	if d.typed == nil {
 		return nil
@@ -194,7 +194,7 @@ func TestLogin(t *testing.T) {
 	if len(d.files()) != 0 {
 		t.Errorf("a failed sign-in left %v", d.files())
 	}
-	// The address is read from stdin, the password from the terminal.
+	// The address is read from stdin, and the password from the terminal.
 	d.typed = []string{adaPassword}
 	got := d.runs(
 		0,
@@ -221,7 +221,7 @@ func TestLogin(t *testing.T) {
 	}
 	d.runs(0, "", words("whoami"), adaEmail, s.url, "Acme, as owner", "platform admin", "until", "assessment:delete")
 	d.runs(0, "", words("context list"), "*  "+s.host(), "Acme", "until ")
-	d.runs(0, "", words("assess create Trial"), "Trial") // a change, authenticated by the session cookie
+	d.runs(0, "", words("assess create Trial"), "Trial") // a change that is authenticated by the session cookie
 	d.runs(0, "", words("assess list --jq .data[].name"), "Trial")
 
 	// Signing in again at the same server ends the previous session.
@@ -259,8 +259,8 @@ func onlyFile(t *testing.T, dir string) string {
 	return all[0].Name()
 }
 
-// TestWhatCommandsUse checks that flags and variables take precedence over the context, and the context over
-// the file.
+// TestWhatCommandsUse checks that flags and variables take precedence over the context, and the context over the
+// configuration file.
 func TestWhatCommandsUse(t *testing.T) {
 	s, d := newSite(t), newDesk(t)
 	put(t, filepath.Join(d.dir(), "config.yaml"), "server: http://127.0.0.1:1\ndata: /from/file\n")
@@ -472,7 +472,7 @@ func TestCredentialsStayAtHome(t *testing.T) {
 	}
 }
 
-// TestTheJobOnAServer checks that a whole assessment works on a server as it does offline.
+// TestTheJobOnAServer checks that a whole assessment works on a server as it does in a local data folder.
 func TestTheJobOnAServer(t *testing.T) {
 	longtest.SkipUnlessEnabled(t)
 	s, d := newSiteWith(t, map[api.RateCategory]int{api.RateDocuments: 0}), newDesk(t)

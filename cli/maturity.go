@@ -51,7 +51,7 @@ func (a *app) findScore(ctx context.Context, ref string) (*api.MaturityScore, er
 	in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, ControlCode: ref}
 	l, err := fetchAll(ctx, a, api.ListMaturityScores, &in)
 	if err == nil && len(l.Data) == 0 {
-		in.ControlCode = "" // fetch all, to suggest similar ones
+		in.ControlCode = "" // fetch all, to suggest similar codes
 		l, err = fetchAll(ctx, a, api.ListMaturityScores, &in)
 	}
 	if err != nil {

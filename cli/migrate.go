@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// maxReviewShown is the maximum number of controls listed for each reason to review; -o json lists all.
+// maxReviewShown is the maximum number of controls listed for each reason for review; -o json lists all.
 const maxReviewShown = 15
 
 func (a *app) assessMigrateCatalog() *cobra.Command {

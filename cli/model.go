@@ -12,9 +12,9 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// ModelStatus describes the model a data folder uses and whether it is available.
+// ModelStatus describes the model that a data folder uses, and whether it is available.
 type ModelStatus struct {
-	Model     string   `json:"model"` // builtin, or e.g. ollama/qwen3:8b
+	Model     string   `json:"model"` // builtin, or a model such as ollama/qwen3:8b
 	Server    string   `json:"server"`
 	Remote    bool     `json:"remote"` // whether requests leave this machine
 	Ready     bool     `json:"ready"`
@@ -166,7 +166,7 @@ func renderModelLimits(p *print.Page, l *api.ModelLimits) {
 	)
 }
 
-// defaultContextTokens is what the engine uses if no context is set.
+// defaultContextTokens is the engine's default if no context size is set.
 const defaultContextTokens = 16384
 
 func (a *app) modelStatus() *cobra.Command {

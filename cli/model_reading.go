@@ -11,11 +11,11 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// secondsPerReading is how long one call lets the model read; progress is shown between calls.
+// secondsPerReading is how long the model reads in a single call. Progress is shown between calls.
 const secondsPerReading = 15
 
-// readWithModel lets the language model read what it has not read yet, and returns the name of its reader. It shows first
-// what that takes, and asks if that is more than the user's limits allow without asking.
+// readWithModel makes the language model read everything that it has not read yet, and returns the name of its
+// reader. It first shows how much that is, and asks for confirmation if it exceeds the user's limits.
 func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (readerName string, _ error) {
 	a.progress.Start("searching for passages")
 	r, err := call(ctx, a, api.GetModelReading, &api.AssessmentInput{AssessmentID: assessment})
@@ -69,7 +69,7 @@ func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (r
 	return r.Reader, nil
 }
 
-// describeModelReading says what the model is about to read, where, and what that takes.
+// describeModelReading describes what the model is about to read, where, and what resources that takes.
 func describeModelReading(r *api.ModelReading) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s reads passages for %d of %s: about %s.", r.Model.Name, r.Left,

@@ -8,7 +8,7 @@ import (
 
 // OpenInfo describes pages that were opened in a browser.
 type OpenInfo struct {
-	// Link is the address to open; for the local data folder it is good once.
+	// Link is the URL to open. For the local data folder, it can be used only once.
 	Link string `json:"link"`
 	// Opened is set if a browser was started.
 	Opened bool `json:"opened"`

@@ -28,7 +28,7 @@ func (a *app) renderOutdatedDeliverables(p *print.Page, st *api.AssessmentStatus
 			words = evidenceRefreshCommand(st.State)
 		}
 		if o.Gate == api.GateSoA && slices.ContainsFunc(st.Outdated, func(o api.Outdated) bool { return o.Reason == "scope" }) {
-			words = "soa regenerate" // also reads the documents
+			words = "soa regenerate" // the command also reads the documents
 		}
 		if !slices.Contains(commands, words) {
 			commands = append(commands, words)
@@ -57,11 +57,10 @@ func evidenceRefreshCommand(state api.State) string {
 	return "soa refresh"
 }
 
-// approvalWarningsRenderer returns a function that prints the warnings for a deliverable that was just
-// submitted or approved, or nil if there are none. They name outdated deliverables and, for a Statement of
-// Applicability, lines that nobody has reviewed, controls that are implemented without evidence or not assessed, and
-// verdicts that depend on a single document.
-// Read errors are ignored, because the decision has already been made.
+// approvalWarningsRenderer returns a function that prints the warnings for a deliverable that was just submitted or
+// approved, or nil if there are none. They name outdated deliverables. For a Statement of Applicability, they also
+// name lines that nobody has reviewed, controls that are implemented without evidence or not assessed, and verdicts
+// that depend on a single document. Read errors are ignored, because the decision has already been made.
 func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionID string, g api.Gate) func(*print.Page) {
 	st, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: assessment})
 	if err != nil {
@@ -111,8 +110,8 @@ func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionI
 	}
 }
 
-// changesUnderReview returns how the version last submitted at a gate differs from the one approved before it. It returns
-// nil if there is none, or if it can't be read.
+// changesUnderReview returns how the version last submitted at a gate differs from the previously approved one. It
+// returns nil if there is none, or if it can't be read.
 func (a *app) changesUnderReview(ctx context.Context, assessment, versionID string, g api.Gate) *api.ApprovalChanges {
 	l, err := call(ctx, a, api.ListApprovals, &api.ApprovalsInput{
 		AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1}, Gate: g,

@@ -48,7 +48,7 @@ later changes are recorded next to them.`,
 	}, poamVersions.commands(a)...)...)
 }
 
-// findPOAMItem returns the item of the newest version with the given code, id or control.
+// findPOAMItem returns the item of the newest version with the given code, ID or control.
 func (a *app) findPOAMItem(ctx context.Context, ref string) (*api.POAMItem, error) {
 	id, err := poamVersions.fetchNewestVersionID(ctx, a)
 	if err != nil {

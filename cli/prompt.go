@@ -14,8 +14,7 @@ import (
 // maxStdinLine is the maximum length of a line read from stdin.
 const maxStdinLine = 8 << 10
 
-// readStdinLine reads the next line of stdin. what describes the expected content in error
-// messages.
+// readStdinLine reads the next line from stdin. subject describes the expected content in error messages.
 func (a *app) readStdinLine(subject string) (string, error) {
 	line, err := a.bufferedStdin().ReadSlice('\n')
 	text := strings.TrimRight(string(line), "\r\n")
@@ -38,7 +37,7 @@ func (a *app) bufferedStdin() *bufio.Reader {
 	return a.stdin
 }
 
-// promptLine prompts for a line; an empty answer selects defaultValue.
+// promptLine prompts for a line. If the user enters nothing, it returns defaultValue.
 func (a *app) promptLine(label, defaultValue string) (string, error) {
 	if !a.Interactive || a.ReadPassword == nil {
 		return "", withHint(usageError("can't prompt for the %s: not a terminal", label), "pass it as a flag; see `--help`")

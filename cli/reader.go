@@ -176,15 +176,15 @@ requests and tokens. The rules are always available, as rules.`,
 	return cmd
 }
 
-// readerFlags say who reads the evidence for a draft.
+// readerFlags specifies who reads the evidence for a draft.
 type readerFlags struct {
-	name string // of a reader, or a file of readings
-	yes  bool   // don't ask before a model reads a lot
-	// second lets the language model read too, without deciding.
+	name string // name of a reader, or of a file of readings
+	yes  bool   // don't ask for confirmation before a model reads a lot
+	// second makes the language model read as well, without deciding.
 	second bool
 }
 
-// addReaderFlag adds the flags that choose the reader.
+// addReaderFlag adds the flags for choosing the reader.
 func addReaderFlag(cmd *cobra.Command, reader *readerFlags) {
 	f := cmd.Flags()
 	f.StringVar(
@@ -207,8 +207,8 @@ func (a *app) chosenReader(flag string) string {
 	return a.config.GetString("reader")
 }
 
-// readAndDraftSoA drafts the Statement of Applicability with the chosen reader. It imports a file of readings first, and lets
-// a language model or a network read first.
+// readAndDraftSoA drafts the Statement of Applicability with the chosen reader. If the reader is a file of readings,
+// the file is imported first; if it is a language model or a network, it reads first.
 func (a *app) readAndDraftSoA(ctx context.Context, assessment string, flags readerFlags) (*api.SoAVersion, error) {
 	reader := a.chosenReader(flags.name)
 	if reader == api.ModelReader {
@@ -249,7 +249,7 @@ func (a *app) readAndDraftSoA(ctx context.Context, assessment string, flags read
 	return call(ctx, a, api.DraftSoA, &in)
 }
 
-// readerNameInFile returns the reader that the first line of a file of readings names.
+// readerNameInFile returns the name of the reader in the first line of a file of readings.
 func readerNameInFile(ctx context.Context, path string) (string, error) {
 	f, err := openFile(ctx, path, api.MaxUploadBytes)
 	if err != nil {

@@ -21,10 +21,10 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// readPassages is how many of the passages of each requirement a network reads by default.
+// readPassages is the default number of passages that a network reads for each requirement.
 const readPassages = 20
 
-// keepInterval is how long a network reads before its readings are kept.
+// keepInterval is how long a network reads before its readings are saved.
 const keepInterval = 2 * time.Minute
 
 func (a *app) readerRun() *cobra.Command {
@@ -63,7 +63,7 @@ read before is not read again. The reader's name changes with the weights.`,
 	return cmd
 }
 
-// isWeightsFile reports whether a file begins as a file of a network's weights does.
+// isWeightsFile reports whether a file begins like a file with a network's weights.
 func isWeightsFile(path string) bool {
 	f, err := regularfile.Open(context.Background(), path, regularfile.NoLimit)
 	if err != nil {
@@ -80,15 +80,15 @@ type networkRun struct {
 	a          *app
 	assessment string
 	reader     *crossencoder.Reader
-	passages   int                           // to read for each statement
-	statements *os.File                      // the export, which the server shouldn't have to keep open
-	lines      map[readingPair]*reading.Line // what was read, also before
+	passages   int                           // number of passages to read for each statement
+	statements *os.File                      // the exported statements, saved so that the server's response doesn't stay open
+	lines      map[readingPair]*reading.Line // all readings, including earlier ones
 	current    []readingPair                 // all pairs to read, in order
 }
 
 type readingPair struct{ statement, passage string }
 
-// readWithWeights lets a network read what it has not read yet, and imports its readings.
+// readWithWeights makes a network read everything that it has not read yet, and imports its readings.
 func (a *app) readWithWeights(ctx context.Context, assessment, path string, passages int) (*api.Reader, error) {
 	network, err := crossencoder.ReadFile(path)
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *networkRun) export(ctx context.Context) error {
 	})
 }
 
-// forEachStatement calls use with each statement of the export, with the passages to read.
+// forEachStatement calls use with each exported statement and the passages to read for it.
 func (r *networkRun) forEachStatement(use func(*reading.StatementLine) error) error {
 	if _, err := r.statements.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (r *networkRun) forEachStatement(use func(*reading.StatementLine) error) er
 	}
 }
 
-// loadEarlier loads what the same weights have read before.
+// loadEarlier loads the earlier readings of the same weights.
 func (r *networkRun) loadEarlier(ctx context.Context) error {
 	f, err := call(ctx, r.a, api.ExportReadings, readerInput(r.assessment, r.reader.Name()))
 	if api.IsCode(err, api.CodeNotFound) {
@@ -175,7 +175,7 @@ func (r *networkRun) loadEarlier(ctx context.Context) error {
 	})
 }
 
-// read reads what is left, and imports everything every now and then.
+// read reads the remaining passages, and imports the readings periodically.
 func (r *networkRun) read(ctx context.Context) (*api.Reader, error) {
 	left := 0
 	for _, pair := range r.current {
@@ -208,7 +208,8 @@ func (r *networkRun) read(ctx context.Context) (*api.Reader, error) {
 	return r.importLines(ctx)
 }
 
-// readStatement has the network read those of a statement's passages that haven't been read yet, and returns how many it read.
+// readStatement makes the network read the passages of a statement that have not been read yet, and returns their
+// number.
 func (r *networkRun) readStatement(ctx context.Context, s *reading.StatementLine) (int, error) {
 	var pairs []readingPair
 	var passages []reading.Passage
@@ -240,7 +241,7 @@ func (r *networkRun) readStatement(ctx context.Context, s *reading.StatementLine
 	return len(passages), nil
 }
 
-// importLines imports what was read.
+// importLines imports the readings.
 func (r *networkRun) importLines(ctx context.Context) (*api.Reader, error) {
 	var file bytes.Buffer
 	lines := json.NewEncoder(&file)

@@ -158,8 +158,8 @@ func (a *app) reportCreate() *cobra.Command {
 	return cmd
 }
 
-// defaultReportTemplate returns the template of a report in the given format, unless the user names one: the one for clients
-// or, for formats that programs read, the one with every item.
+// defaultReportTemplate returns the template to use for a report in the given format if the user names none: the one
+// for clients or, for machine-readable formats, the one with every item.
 func defaultReportTemplate(format string) string {
 	switch format {
 	case "json", "oscal", "xlsx":
@@ -248,8 +248,8 @@ func (a *app) generateReportFile(ctx context.Context, assessment string, body ap
 	return a.downloadReport(ctx, r, path, force)
 }
 
-// saveLatestOrNewReport saves the newest finished report with the given template and format, which is usually
-// the one that the run itself wrote at the end. If there is none, it creates one.
+// saveLatestOrNewReport saves the newest finished report with the given template and format, which is usually the one
+// written at the end of the run. If there is none, it creates one.
 func (a *app) saveLatestOrNewReport(ctx context.Context, assessment string, body api.ReportBody, path string) error {
 	l, err := call(ctx, a, api.ListReports, &api.ReportsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
 	if err != nil {
@@ -279,8 +279,8 @@ func (a *app) rejectUnusableOutputPath(path string, force bool) error {
 	return a.rejectUnusableReportPath(path, "", force)
 }
 
-// rejectUnusableReportPath is like rejectUnusableOutputPath, for a report on an assessment: unless force is set, it also
-// returns an error if the existing file is not an unmodified report on the same assessment.
+// rejectUnusableReportPath is like rejectUnusableOutputPath, but for a report on an assessment: unless force is set,
+// it also returns an error if the existing file is not an unmodified report on the same assessment.
 func (a *app) rejectUnusableReportPath(path, assessment string, force bool) error {
 	if path == "" || path == "-" {
 		return nil
@@ -294,8 +294,8 @@ func (a *app) rejectUnusableReportPath(path, assessment string, force bool) erro
 	return nil
 }
 
-// checkReplaceable returns an error if path exists but is not a regular file, or, unless force is set, if it
-// is a file that this program did not write or, for a report, not as a report on the same assessment.
+// checkReplaceable returns an error if path exists but is not a regular file. Unless force is set, it also returns an
+// error if the file was not written by this program or, for a report, is not a report on the same assessment.
 func (a *app) checkReplaceable(path, assessment string, force bool) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() { // renaming over a device would replace it with a file
@@ -326,7 +326,7 @@ func (a *app) saveDownload(f *api.File, path string, force bool) error {
 	return a.saveReportFile(f, "", path, force)
 }
 
-// saveReportFile is like saveDownload, for a report on an assessment.
+// saveReportFile is like saveDownload, but for a report on an assessment.
 func (a *app) saveReportFile(f *api.File, assessment, path string, force bool) error {
 	defer f.Content.Close()
 	if path == "-" {

@@ -17,20 +17,20 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// officeLayouts maps the file extensions of documents and templates that can be layouts to the format of the report.
+// officeLayouts maps the file extensions of documents and templates that can be layouts to the report format.
 var officeLayouts = map[string]string{
 	".docx": "docx", ".dotx": "docx", ".docm": "docx", ".dotm": "docx",
 	".pptx": "pptx", ".potx": "pptx", ".ppsx": "pptx", ".pptm": "pptx", ".potm": "pptx",
 }
 
-// officeLayoutFormat returns the format of the reports that a layout is for, by its file name, or "" for templates of
-// HTML and Markdown.
+// officeLayoutFormat returns the format of the reports that a layout is for, based on its file name. It returns ""
+// for HTML and Markdown templates.
 func officeLayoutFormat(path string) string {
 	return officeLayouts[strings.ToLower(filepath.Ext(path))]
 }
 
-// checkLayoutFormat sets the format of a report, if it is not given, to that of its layout. It returns an error if
-// the format or the output file don't fit the layout.
+// checkLayoutFormat sets a report's format to that of its layout if no format is given. It returns an error if the
+// format or the output file doesn't match the layout.
 func checkLayoutFormat(format *string, layout, out string) error {
 	ofLayout := officeLayoutFormat(layout)
 	if ofLayout == "" {
@@ -49,7 +49,7 @@ func checkLayoutFormat(format *string, layout, out string) error {
 	return nil
 }
 
-// readLayout reads a layout as the API takes it.
+// readLayout reads a layout in the form that the API accepts.
 func (a *app) readLayout(path, format string) (string, error) {
 	if officeLayoutFormat(path) == "" && slices.Contains([]string{"docx", "pptx"}, format) {
 		return "", withHint(usageError("%s is not a layout for %s", path, format), "use a file name that ends in .%s", format)

@@ -194,8 +194,7 @@ func (a *app) configureHelp(root *cobra.Command) {
 	})
 }
 
-// setArgCountChecks makes cmd and its subcommands check that they get as many arguments as their usage lines
-// allow.
+// setArgCountChecks makes cmd and its subcommands check that they get as many arguments as their usage lines allow.
 func setArgCountChecks(cmd *cobra.Command) {
 	if cmd.Args == nil && cmd.Runnable() {
 		cmd.Args = requireArgCount(countArgs(cmd.Use))

@@ -22,10 +22,10 @@ type runOptions struct {
 	name, version string
 	// from names the earlier assessment that a new one is created from.
 	from       string
-	client     string // name of the organization that is assessed
+	client     string // name of the organization being assessed
 	frameworks []string
-	// submit is set to submit drafts without stopping for a review; approve holds the gates to approve in advance,
-	// which includes submitting.
+	// submit is set to submit drafts without stopping for a review. approve lists the gates to approve in advance,
+	// which implies submitting.
 	submit  bool
 	approve []api.Gate
 	until   api.State
@@ -360,7 +360,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 			}
 			one, err := approveContent(ctx, a, *st.PendingApprovalID, api.VersionDecision{Comment: o.comment, InAdvance: true})
 			if api.IsCode(err, api.CodeInvalidState) ||
-				errors.Is(err, client.ErrConnectionLost) { // already decided, by us or someone else
+				errors.Is(err, client.ErrConnectionLost) { // it has already been decided, by this run or by another user
 				continue
 			}
 			if err != nil {
@@ -375,7 +375,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 		}
 		if st.NextStates[0] == api.StateSoADrafted && (a.chosenReader(o.reader.name) != "" || o.reader.second) {
 			a.progress.Start(move.Work)
-			if _, err := a.readAndDraftSoA(ctx, id, o.reader); err != nil { // the move keeps this draft
+			if _, err := a.readAndDraftSoA(ctx, id, o.reader); err != nil { // the transition keeps this draft
 				return validationToRuntimeError(err)
 			}
 		}
@@ -405,7 +405,7 @@ func (a *app) hasStatusChanged(ctx context.Context, id string, previous *api.Ass
 // withFailedMoveHint adds a hint to the error of a failed transition that retrying can't fix.
 func (a *app) withFailedMoveHint(err error, move api.Move, st *api.AssessmentStatus) error {
 	for _, m := range api.Moves {
-		if m.From == move.To && m.Gate != "" { // the move is a submission
+		if m.From == move.To && m.Gate != "" { // the transition submits a deliverable
 			noun := gateCommandName(m.Gate)
 			return withHint(
 				err,
@@ -477,7 +477,7 @@ func (a *app) approvalRequiredError(ctx context.Context, id string, g api.Gate, 
 	)}
 }
 
-// readyForReviewError returns the error that stops a run at a draft that a person has to review and submit.
+// readyForReviewError returns the error that stops a run at a draft that a user must review and submit.
 func (a *app) readyForReviewError(ctx context.Context, id string, g api.Gate) error {
 	noun := gateCommandName(g)
 	lines := []string{noun + " show"}
@@ -492,8 +492,8 @@ func (a *app) readyForReviewError(ctx context.Context, id string, g api.Gate) er
 		"the %s is drafted and ready for review (%s)", g.Title(), a.summarizeDeliverable(ctx, id, g))}
 }
 
-// laterVersionError returns the error for an assessment that has its reports, although a newer version of a deliverable
-// awaits a decision or its submission. It returns nil if none does.
+// laterVersionError returns the error for an assessment that has its reports, but in which a newer version of a
+// deliverable is waiting to be submitted or decided on. It returns nil if there is none.
 func (a *app) laterVersionError(ctx context.Context, id string, st *api.AssessmentStatus) error {
 	if st.PendingApprovalID != nil {
 		one, err := call(ctx, a, api.GetApproval, &api.ApprovalInput{ApprovalID: *st.PendingApprovalID})

@@ -28,7 +28,7 @@ type runResult struct {
 
 	// lateDocuments counts the documents added after the Statement of Applicability was drafted.
 	lateDocuments int
-	// renderHeader is printed before the page, renderFooter after it.
+	// renderHeader prints text before the page, renderFooter after it.
 	renderHeader, renderFooter func(*print.Page)
 }
 
@@ -238,7 +238,7 @@ func (o *runResult) renderWorstFindings(p *print.Page) {
 			lacks := make([]string, len(f.MissingElements))
 			for i, m := range f.MissingElements {
 				if text, _, noted := strings.Cut(m, " (in part: "); noted {
-					m = text + " (in part)" // `gap show` has the details
+					m = text + " (in part)" // `gap show` prints the details
 				}
 				lacks[i] = excerpt(m, missingWidth)
 			}

@@ -72,8 +72,8 @@ func TestRunStopsAtEachGateAndGoesOn(t *testing.T) {
 	w.want(w.run("assess", "status"), 0, "▶ report_generated", "service assess close")
 }
 
-// TestInterruptedWhileFilesAreTaken checks that whoever interrupts an upload is told to name the folder again.
-// Without it, the remaining files would silently be left out of the assessment.
+// TestInterruptedWhileFilesAreTaken checks that a user who interrupts an upload is told to name the folder again.
+// Otherwise, the remaining files would silently be left out of the assessment.
 func TestInterruptedWhileFilesAreTaken(t *testing.T) {
 	w := newWorld(t)
 	dir := filepath.Join(t.TempDir(), "my docs")
@@ -93,8 +93,8 @@ func TestInterruptedWhileFilesAreTaken(t *testing.T) {
 	)
 }
 
-// TestRunTellsOfDocumentsThatCameLate checks that a run reports documents added after the draft, which the
-// draft doesn't include.
+// TestRunTellsOfDocumentsThatCameLate checks that a run reports documents added after the draft, which the draft
+// doesn't include.
 func TestRunTellsOfDocumentsThatCameLate(t *testing.T) {
 	w := newWorld(t)
 	dir := evidenceDir(t)
@@ -261,7 +261,7 @@ func demoWorld(t *testing.T) *world {
 			Filename:     "../../etc/report.html",
 		}
 		w.fake.on["GET /assessments/"+id+"/reports"] = func(rw http.ResponseWriter, _ *http.Request) bool {
-			write(rw, 200, list([]api.Report{one})) // there is no JSON report, so one has to be created
+			write(rw, 200, list([]api.Report{one})) // there is no JSON report, so one must be created
 			return true
 		}
 		w.fake.on["POST /assessments/"+id+"/reports"] = func(rw http.ResponseWriter, _ *http.Request) bool {
@@ -302,7 +302,7 @@ func TestDemo(t *testing.T) {
 			t.Errorf("%s: %v %q", name, err, b)
 		}
 	}
-	// The program's own reports are overwritten, other files are not.
+	// The program's own reports are overwritten, but other files are not.
 	put(t, filepath.Join(dir, "report.json"), "mine")
 	w.want(w.run("demo", "--out", dir), 0, "report-2.json", "Harborquill Cargo demo 2")
 	if b, _ := os.ReadFile(filepath.Join(dir, "report.json")); string(b) != "mine" {
@@ -342,8 +342,8 @@ func TestReportFiles(t *testing.T) {
 	w.want(w.run("report", "download", someID), 0, "wrote evil.html")
 }
 
-// TestManyFilesToAServerThatTakesFew checks that the upload waits as long as a rate-limited server asks, and
-// tells the user once how long many files will take and what helps.
+// TestManyFilesToAServerThatTakesFew checks that an upload waits as long as a rate-limited server asks. It must tell
+// the user once how long the remaining files will take, and how to upload faster.
 func TestManyFilesToAServerThatTakesFew(t *testing.T) {
 	w := newWorld(t)
 	dir := evidenceDir(t)

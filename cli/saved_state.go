@@ -18,13 +18,12 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// savedState is what the program remembers between runs. It is a convenience only: if it can't be
-// read or written, the program works without it.
+// savedState is the state that the program remembers between runs. It is only a convenience: if it can't be read or
+// written, the program works without it.
 type savedState struct {
-	// LastAssessments maps a data key to the id of the assessment used last.
+	// LastAssessments maps a data key to the ID of the assessment used last.
 	LastAssessments map[string]string `json:"last_assessments"`
-	// LastByFolder maps a data key and a folder's full path to the id of the assessment last run
-	// from it.
+	// LastByFolder maps a data key and a folder's full path to the ID of the assessment last run from it.
 	LastByFolder map[string]map[string]string `json:"last_by_folder,omitempty"`
 }
 
@@ -171,8 +170,9 @@ func copyFileMode(f *os.File, path string) error {
 // maxHashRecord is the maximum size of a record of a written file.
 const maxHashRecord = 1 << 10
 
-// isUnmodifiedOutput reports whether the program wrote the file and nobody has modified it since. For a report, source is
-// the assessment that it is to be replaced from, and must be the one that it was made from; otherwise it is "".
+// isUnmodifiedOutput reports whether the program wrote the file and it has not been modified since. For a report,
+// source is the assessment that the new report is about, which must be the same as that of the existing report;
+// otherwise it is "".
 func (a *app) isUnmodifiedOutput(path, source string) bool {
 	record, err := regularfile.Read(a.hashRecordPath(path), maxHashRecord)
 	if err != nil {
@@ -186,7 +186,7 @@ func (a *app) isUnmodifiedOutput(path, source string) bool {
 	return err == nil && got == want
 }
 
-// maxHashRecords is the maximum number of written files whose hash is remembered.
+// maxHashRecords is the maximum number of written files whose hashes are remembered.
 const maxHashRecords = 5000
 
 // hashRecordPath returns the path of the file that records the hash of what the program last wrote to path. It
@@ -201,8 +201,8 @@ func (a *app) hashRecordPath(path string) string {
 	return filepath.Join(a.StateDir, "written", hex.EncodeToString(name[:]))
 }
 
-// rememberWritten records the hash of a file that the program wrote and, for a report, the assessment it was made from.
-// It ignores errors.
+// rememberWritten records the hash of a file that the program wrote and, for a report, the assessment that it is
+// about. It ignores errors.
 func (a *app) rememberWritten(path, source string) {
 	if sum, err := hashFile(path); err == nil {
 		saveInLimitedFolder(a.hashRecordPath(path), []byte(strings.TrimSpace(sum+" "+source)), maxHashRecords)

@@ -283,7 +283,7 @@ func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map
 	}
 	if traits, ok := fields["traits"].(map[string]any); ok {
 		for name, v := range traits {
-			if m, ok := v.(map[string]any); ok { // the form that `scope show -o yaml` writes
+			if m, ok := v.(map[string]any); ok { // in the form written by `scope show -o yaml`
 				for _, field := range slices.Sorted(maps.Keys(m)) {
 					if !slices.Contains(traitFields, field) {
 						return nil, withHint(

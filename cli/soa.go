@@ -212,7 +212,7 @@ func renderSoAItem(p *print.Page, i *api.SoAItem) {
 	renderSecondReading(p, i.SecondReading)
 }
 
-// renderSecondReading prints what the second reader says where it differs.
+// renderSecondReading prints how the second reader's verdicts differ.
 func renderSecondReading(p *print.Page, r *api.SecondReading) {
 	if r == nil {
 		return
@@ -381,7 +381,7 @@ func (a *app) soaRefreshEvidence() *cobra.Command {
 	}
 }
 
-const maxControlsNamed = 6 // per rule
+const maxControlsNamed = 6 // for each rule
 
 // groupIssues returns the issues found in a version as table rows. Issues that differ only in the control
 // share a row.

@@ -42,7 +42,8 @@ confidence, and whether to read more. The first call draws the sample.`,
 	return cmd
 }
 
-// fetchOrDrawReview returns the review of a version. It draws a sample if there is none, if it is outdated or if asked to.
+// fetchOrDrawReview returns the review of a version. It draws a new sample if there is none, if it is outdated, or if
+// draw is set.
 func (a *app) fetchOrDrawReview(ctx context.Context, in *api.DrawReviewInput, draw bool) (*api.ReviewSample, error) {
 	if !draw {
 		r, err := call(ctx, a, api.GetReview, &in.SoAInput)
@@ -56,7 +57,7 @@ func (a *app) fetchOrDrawReview(ctx context.Context, in *api.DrawReviewInput, dr
 	return call(ctx, a, api.DrawReview, in)
 }
 
-// maxReviewLines is the number of items to read that a page lists.
+// maxReviewLines is the maximum number of items to read that a page lists.
 const maxReviewLines = 20
 
 func (a *app) renderReview(p *print.Page, r *api.ReviewSample) {
@@ -93,8 +94,8 @@ func (a *app) renderReview(p *print.Page, r *api.ReviewSample) {
 	p.Command(a.suggestedCommandLine("soa edit " + r.Lines[0].ControlCode + " --reviewed"))
 }
 
-// reviewRenderer returns a function that prints what a review by sampling has shown, or nil if none was begun. It is only
-// additional information, so errors are not reported.
+// reviewRenderer returns a function that prints the results of a review by sampling, or nil if there is no review.
+// Errors are ignored, because the results are only additional information.
 func (a *app) reviewRenderer(ctx context.Context, assessment string) func(*print.Page) {
 	in := &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1}}
 	l, err := call(ctx, a, api.ListSoA, in)

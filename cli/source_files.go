@@ -22,8 +22,8 @@ import (
 type sourceFile struct {
 	// Name is the path as the user gave it.
 	Name string
-	// Path is the path within the given folder, with slashes, starting with the folder's name, and cleaned as those of
-	// documents are. It is empty for a file given directly.
+	// Path is the path within the given folder, with slashes, starting with the folder's name, and cleaned like the
+	// paths of documents. It is empty for a file given directly.
 	Path string
 	open func() (io.ReadCloser, error)
 }
@@ -35,7 +35,7 @@ const maxFilesNamed = 5
 type skippedFile struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
-	path   string // like sourceFile.Path
+	path   string // as in sourceFile.Path
 }
 
 // collectFiles returns the files in paths and those in the folders in paths, sorted by path, and the files
@@ -84,7 +84,7 @@ func (a *app) collectFiles(ctx context.Context, paths []string) (files []sourceF
 	return files, skippedFiles, nil
 }
 
-// folderName returns the base name of a folder as paths of documents have it, or "" if p is not a folder.
+// folderName returns the base name of a folder as it appears in the paths of documents, or "" if p is not a folder.
 func folderName(p string) string {
 	info, err := os.Stat(p)
 	if err != nil || !info.IsDir() {
@@ -97,9 +97,10 @@ func folderName(p string) string {
 	return api.CleanPath(filepath.Base(abs))
 }
 
-// walkTree returns the files in a folder tree, sorted by path, and the skipped ones with the reason: symbolic
-// links (which could lead out of the folder), unreadable files, and anything that is not a regular file.
-// Hidden files are ignored. Shortcuts, and files that programs leave in folders, are left out; their names are returned.
+// walkTree returns the files in a folder tree, sorted by path. It also returns skipped files with the reason:
+// symbolic links (which could lead out of the folder), unreadable files, and anything that is not a regular file.
+// Hidden files are ignored. Shortcuts and files that programs leave in folders are left out, and their names are
+// returned.
 func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skippedFile, leftOut []string) {
 	name := func(p string) string { return filepath.Join(label, filepath.FromSlash(p)) }
 	_ = fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
@@ -163,7 +164,7 @@ func errorWithoutPath(err error) error {
 	return err
 }
 
-// isShortcut reports whether a file only leads to another file or a page.
+// isShortcut reports whether a file is only a link to another file or a web page.
 func isShortcut(p string) bool {
 	return slices.Contains([]string{".lnk", ".url", ".webloc", ".desktop"}, strings.ToLower(path.Ext(p)))
 }

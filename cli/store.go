@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// StorePlace is where an installation is: a data folder with its own database, or a PostgreSQL database with a bucket or a data
-// folder for the files.
+// StorePlace is the location of an installation: a data folder with its own database, or a PostgreSQL database with a
+// bucket or a data folder for the files.
 type StorePlace struct {
 	Store string // URL of a PostgreSQL database; empty for a data folder
 	Blobs string // URL of a bucket; empty for a data folder
@@ -19,7 +19,7 @@ type StorePlace struct {
 
 // CopiedStore is the result of copying an installation.
 type CopiedStore struct {
-	Records int64 `json:"records"` // with index entries; all were compared
+	Records int64 `json:"records"` // including index entries; all of them were compared
 	Bytes   int64 `json:"bytes"`
 	Files   int64 `json:"files"`
 }
@@ -81,7 +81,7 @@ same key. If the copy is interrupted, its target can't be used and has to be del
 	return cmd
 }
 
-// parsePlace parses the values of --from or --to and of its flag for files.
+// parsePlace parses the value of --from or --to and of the corresponding flag for files.
 func parsePlace(flag, place, blobs string) (StorePlace, error) {
 	folder, isFolder := strings.CutPrefix(place, "bolt:")
 	switch {

@@ -63,8 +63,8 @@ If a document and the workbook disagree, both are kept and a warning is shown.`,
 	return cmd
 }
 
-// openOrZip returns a reader for an upload: a single document as it is, or several packed into one zip
-// archive so that they are imported together. The same files always give the same archive.
+// openOrZip returns a reader for an upload. A single document is uploaded unchanged; several are packed into one zip
+// archive, so that they are imported together. The same files always result in the same archive.
 func openOrZip(ctx context.Context, paths []string) (content io.ReadCloser, filename string, _ error) {
 	if len(paths) == 1 {
 		f, err := openFile(ctx, paths[0], api.MaxUploadBytes)

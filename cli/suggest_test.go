@@ -43,7 +43,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// TestCommandsElsewhere checks that a command given without its group is suggested with it.
+// TestCommandsElsewhere checks that a command given without its group is suggested together with its group.
 func TestCommandsElsewhere(t *testing.T) {
 	root := CommandTree("1")
 	for word, want := range map[string][]string{

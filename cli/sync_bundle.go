@@ -64,7 +64,7 @@ name and account, but not --may approve.`,
 			if err != nil {
 				return err
 			}
-			in.Body.Key = strings.Join(strings.Fields(key), "") // the key may have been copied over several lines
+			in.Body.Key = strings.Join(strings.Fields(key), "") // the key may have been copied with line breaks
 			if fingerprint != "" && !strings.EqualFold(strings.TrimSpace(fingerprint), api.SyncKeyFingerprint(key)) {
 				return withHint(
 					runtimeError("the key has the fingerprint %s, not the expected one", api.SyncKeyFingerprint(key)),

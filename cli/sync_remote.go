@@ -257,7 +257,7 @@ func (a *app) syncUntilDone(ctx context.Context, remote *client.Client, st *api.
 		}
 	}
 	err = a.pullChanges(ctx, clone, remote, st, result)
-	if api.IsCode(err, api.CodeForbidden) && result.Sent > 0 { // a third party delivered changes it may not read back
+	if api.IsCode(err, api.CodeForbidden) && result.Sent > 0 { // a third party delivered changes that the caller may not read back
 		result.Notes, err = append(result.Notes, "nothing was pulled: "+err.Error()), nil
 	}
 	if err == nil {
@@ -321,7 +321,7 @@ func (a *app) pullChanges(ctx context.Context, clone, remote *client.Client, st 
 		if err != nil {
 			return err
 		}
-		if !out.More && p.ChangeCount == 0 { // one more request, so that the remote knows what was received
+		if !out.More && p.ChangeCount == 0 { // another request tells the remote which changes were received
 			return nil
 		}
 	}

@@ -21,8 +21,8 @@ func toUploadFile(data []byte) api.UploadFile {
 	return api.UploadFile{Filename: "parcel", Content: bytes.NewReader(data)}
 }
 
-// maxFilesPerRequest and maxBytesPerRequest limit the size of a request, and so also what has to be sent
-// again if a request is interrupted.
+// maxFilesPerRequest and maxBytesPerRequest limit the size of a request, and thus how much must be sent again if a
+// request is interrupted.
 const (
 	maxFilesPerRequest = 50
 	maxBytesPerRequest = 8 << 20
@@ -71,7 +71,7 @@ func transferMissingFiles(ctx context.Context, from, to *client.Client, p *api.S
 	return n, nil
 }
 
-// nextBatch returns the first of files, as many as fit into one request.
+// nextBatch returns as many of the first files as fit into one request.
 func nextBatch(files []string, sizes map[string]int64, maxFiles int) []string {
 	n, left := 0, int64(maxBytesPerRequest)
 	for n < min(maxFiles, len(files)) && (n == 0 || sizes[files[n]] <= left) {

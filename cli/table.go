@@ -7,8 +7,8 @@ import (
 
 func field(name, value string) print.Field { return print.Field{Name: name, Value: value} }
 
-// The kinds of table columns: column shrinks to fit the terminal and is then truncated, wrapped
-// continues on the next line, and fixed never shrinks. Numbers are aligned to the right.
+// The kinds of table columns: column shrinks to fit the terminal and is then truncated, wrapped continues on the next
+// line, and fixed never shrinks. Numbers are right-aligned.
 
 func column(title string) print.Column  { return print.Column{Title: title} }
 func wrapped(title string) print.Column { return print.Column{Title: title, Wrap: true} }

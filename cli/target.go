@@ -93,7 +93,7 @@ func (a *app) chooseTarget(contextName string, origins map[string]origin) error 
 	}
 	if origins["org"] < originEnvironment {
 		t.Organization = a.context.OrganizationID
-		if ownToken { // a key belongs to one organization
+		if ownToken { // a key belongs to a single organization
 			t.Organization = ""
 		}
 	}
@@ -185,7 +185,7 @@ func (a *app) endSession(ctx context.Context, c *contexts.Context) error {
 		return err
 	}
 	_, err = client.Do(ctx, one, api.SignOut, &api.None{})
-	if api.IsCode(err, api.CodeUnauthorized) { // it has already ended
+	if api.IsCode(err, api.CodeUnauthorized) { // the session has already ended
 		err = nil
 	}
 	return errors.Join(err, disconnect())

@@ -14,7 +14,7 @@ import (
 // TerminalOptions holds the options of the terminal interface.
 type TerminalOptions struct {
 	Client *client.Client
-	// Location describes where the data is.
+	// Location describes where the data is stored.
 	Location string
 	// Assessment is the one to open first, or nil to start with the list.
 	Assessment *api.Assessment
@@ -110,7 +110,7 @@ func (a *app) runTerminalInterface(ctx context.Context, args []string, mouse boo
 	return a.RunTerminal(ctx, o)
 }
 
-// dataLocation returns a short description of where the data is.
+// dataLocation returns a short description of where the data is stored.
 func (a *app) dataLocation() string {
 	switch t := a.flags.Target; {
 	case a.context != nil && t.Server == a.context.Server:

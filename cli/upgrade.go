@@ -227,7 +227,7 @@ func parseNewestRelease(raw []byte) (*release, error) {
 		all = []release{one}
 	}
 	var best *release
-	highest := "" // older than any version
+	highest := "" // sorts before any version
 	for i, r := range all {
 		v := releaseSemverOrEmpty(r.Tag)
 		if v == "" || r.Draft || r.Prerelease || semver.Prerelease(v) != "" {

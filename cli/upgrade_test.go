@@ -51,7 +51,7 @@ func TestVersionsCompare(t *testing.T) {
 	}
 }
 
-// published makes w look up releases in answers, by URL, and returns the URLs asked for.
+// published makes w look up releases in answers, by URL, and returns the requested URLs.
 func published(w *world, answers map[string]string) *[]string {
 	var asked []string
 	w.options = func(o *Options) {

@@ -60,7 +60,7 @@ func (a *app) userList() *cobra.Command {
 	return cmd
 }
 
-// findUser returns the user with the given id or email address.
+// findUser returns the user with the given ID or email address.
 func (a *app) findUser(ctx context.Context, ref string) (*api.User, error) {
 	in := api.UsersInput{Q: ref}
 	if uuidPattern.MatchString(ref) {

@@ -87,14 +87,14 @@ var poamWorkbook = workbookImporter[api.POAMVersion, api.POAMItem]{
 	applyOtherFields: func(i *api.POAMItem, row *workbook.ChangedRow, body map[string]any) *workbook.Problem {
 		all, edited, wrong := row.MilestonesAfterEdits(i.Milestones)
 		if edited && wrong == nil {
-			delete(body, "milestone_changes") // part of each milestone in the API
+			delete(body, "milestone_changes") // it is part of each milestone in the API
 			body["milestones"] = all
 		}
 		return wrong
 	},
 }
 
-// workbookChange is a change that a workbook makes to a field of an item.
+// workbookChange is a change to a field of an item, read from a workbook.
 type workbookChange struct {
 	Cell        string `json:"cell"`
 	ControlCode string `json:"control_code"`
@@ -363,8 +363,8 @@ func (w workbookImporter[V, I]) applyEdits(ctx context.Context, a *app, v *V, ed
 	return nil
 }
 
-// relocateEdits points the remaining edits to the items of a new version. The first edit of a decided version
-// creates such a copy, in which every item has another ID.
+// relocateEdits redirects the remaining edits to the items of a new version. The first edit of a decided version
+// creates such a version as a copy, in which every item has a different ID.
 func (w workbookImporter[V, I]) relocateEdits(ctx context.Context, a *app, version string, remaining []itemEdit[I]) error {
 	if len(remaining) == 0 {
 		return nil
@@ -398,8 +398,8 @@ func (w workbookImporter[V, I]) relocateEdits(ctx context.Context, a *app, versi
 	return nil
 }
 
-// contentKey returns a string that identifies an item's content. It is the same for the copy of the item in
-// another version.
+// contentKey returns a string that identifies an item's content. It is the same for copies of the item in other
+// versions.
 func (w workbookImporter[V, I]) contentKey(item *I) (string, error) {
 	same := *item
 	it := w.item(&same)
@@ -440,5 +440,5 @@ func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *work
 	}
 }
 
-// toOneLine joins the lines of a text, for use in a table cell.
+// toOneLine joins the lines of a text into one line, for use in a table cell.
 func toOneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,6 +1,6 @@
-// Package contexts stores the servers a user works with: address, user, organization, and which one
-// is current. Secrets are stored separately, in the operating system's keyring if available,
-// otherwise in a file only the user can read.
+// Package contexts stores the servers that a user works with: address, user, organization, and which one is current.
+// Secrets are stored separately, in the operating system's keyring if available, otherwise in a file that only the
+// user can read.
 //
 // It contacts no server, prints nothing, and never puts a secret in a context, error or log.
 package contexts
@@ -40,7 +40,7 @@ type Context struct {
 	Name string `yaml:"name" json:"name"`
 	// Server is the server's address, https://…, without a trailing slash.
 	Server string `yaml:"server" json:"server"`
-	// OrganizationID is the organization commands act in, or empty for the server's default.
+	// OrganizationID is the organization that commands act in, or empty for the server's default.
 	OrganizationID string `yaml:"organization_id,omitempty" json:"organization_id"`
 	Organization   string `yaml:"organization,omitempty" json:"organization"`
 	// User is the user's email address.

@@ -75,7 +75,7 @@ func work() Context {
 	}
 }
 
-// secret must appear nowhere except where secrets are stored.
+// secret must only appear where secrets are stored.
 const secret = "SECRET-4711"
 
 func keep(t *testing.T, s *Store, c Context) *Context {

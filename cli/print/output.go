@@ -1,6 +1,6 @@
-// Package print shows records to users and scripts: pages and tables fitted to the terminal, JSON,
-// YAML and CSV, a jq filter, and progress messages. It makes untrusted text safe to display. It
-// depends on no command or record type.
+// Package print displays records for users and scripts: pages and tables fitted to the terminal, JSON, YAML and CSV,
+// a jq filter, and progress messages. It makes untrusted text safe to display. It depends on no command or record
+// type.
 package print
 
 import (
@@ -18,7 +18,7 @@ var Formats = []string{"table", "json", "yaml", "csv"}
 // Output is the destination and format of results.
 type Output struct {
 	W io.Writer
-	// Context ends a running filter; nil if there is none.
+	// Context interrupts a running filter when it ends; it may be nil.
 	Context context.Context
 	Format  string
 	// Query is a jq filter over the JSON form; nil if there is none.

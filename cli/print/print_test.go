@@ -71,8 +71,8 @@ func FuzzWidths(f *testing.F) {
 	})
 }
 
-// TestWidthsThatTerminalsDisagreeOn tests joined emoji, skin tones, flags and variation selectors. SafeLine
-// changes them so that terminals agree; anything left counts as wide as the widest terminal shows it.
+// TestWidthsThatTerminalsDisagreeOn tests joined emoji, skin tones, flags and variation selectors. SafeLine changes
+// them so that terminals agree. Anything left counts as the width of the terminal that shows it widest.
 func TestWidthsThatTerminalsDisagreeOn(t *testing.T) {
 	for _, c := range []struct {
 		in, out string
@@ -233,7 +233,7 @@ func TestTableWithoutWidthCutsNothing(t *testing.T) {
 	}
 }
 
-// One long cell doesn't push the columns of all other rows away.
+// TestTableWithoutWidthBoundsThePadding checks that one long cell doesn't widen the column in all other rows.
 func TestTableWithoutWidthBoundsThePadding(t *testing.T) {
 	p := &Page{}
 	long := strings.Repeat("n", 240) + ".pdf"

@@ -35,7 +35,7 @@ const (
 	redrawInterval = 500 * time.Millisecond
 )
 
-// Start begins an activity, e.g. "reading the documents".
+// Start begins an activity, for example "reading the documents".
 func (p *Progress) Start(words string) {
 	if p == nil || p.Quiet {
 		return

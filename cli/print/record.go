@@ -167,7 +167,7 @@ func jsonToCSV(b []byte) ([]byte, error) {
 		for i, name := range columns {
 			header[i] = sanitizeCSV(name)
 		}
-		_ = w.Write(header) // Error returns it
+		_ = w.Write(header) // the writer's Error method returns it
 	}
 	for _, row := range rows {
 		cells := make([]string, len(columns))
@@ -203,7 +203,8 @@ func flattenJSON(prefix string, raw json.RawMessage, row map[string]json.RawMess
 	return all, nil
 }
 
-// mergeColumns appends the missing names to columns; those of a nested object follow the other columns of that object.
+// mergeColumns appends the missing names to columns. Those of a nested object follow the other columns of that
+// object.
 func mergeColumns(columns, names []string) []string {
 	for _, name := range names {
 		if slices.Contains(columns, name) {

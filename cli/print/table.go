@@ -27,8 +27,8 @@ const (
 	fairColumn = 28
 )
 
-// maxPadding is the width to which the cells of a column are padded where the page has no width, such as in a file: one long
-// file name doesn't move the columns of all other rows.
+// maxPadding is the width to which the cells of a column are padded if the page has no width, as in a file. Without
+// it, one long file name would widen the column in all other rows.
 const maxPadding = 80
 
 // columnGap is the number of spaces between columns.
@@ -96,7 +96,7 @@ func columnsToDrop(columns []Column, widths []int, pageWidth int) (out []int) {
 			total -= columnGap + acceptableWidth(columns[i], widths[i])
 		}
 	}
-	for n := len(out) - 2; n >= 0; n-- { // the last one dropped made the room
+	for n := len(out) - 2; n >= 0; n-- { // dropping the last one made enough room
 		if w := columnGap + acceptableWidth(columns[out[n]], widths[out[n]]); total+w <= pageWidth {
 			total += w
 			out = slices.Delete(out, n, n+1)
@@ -160,7 +160,7 @@ func (p *Page) writeRow(columns []Column, widths []int, cells []string, style fu
 	}
 	for l := range height {
 		var b strings.Builder
-		pending := 0 // spaces are written only before text, so that no line ends with them
+		pending := 0 // spaces are only written before text, so that no line ends with them
 		for i, c := range columns {
 			text := ""
 			if l < len(lines[i]) {

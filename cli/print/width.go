@@ -22,9 +22,9 @@ func Width(s string) int {
 	return all
 }
 
-// graphemeWidth returns the width to assume for a grapheme that is unicodeWidth columns wide according to
-// Unicode. Some terminals show its runes one by one, which can take more columns. The larger width is used,
-// so that a line is never wider than calculated.
+// graphemeWidth returns the width to assume for a grapheme that is unicodeWidth columns wide according to Unicode.
+// Some terminals show its runes one by one, which can take more columns. The larger width is used, so that a line is
+// never wider than calculated.
 func graphemeWidth(grapheme string, unicodeWidth int) int {
 	if _, n := utf8.DecodeRuneInString(grapheme); n == len(grapheme) {
 		return unicodeWidth
@@ -68,11 +68,10 @@ func Wrap(s string, width int) []string {
 	return out
 }
 
-// WrapProse is like Wrap, but for prose. A command in `backquotes` is kept on one line if it fits. The
-// continuation lines of list items (" - ") are indented to match their first word. Other indented lines are
-// left as they are.
+// WrapProse is like Wrap, but for prose. A command in `backquotes` is kept on one line if it fits. The continuation
+// lines of list items (" - ") are indented to align with their first word. Other indented lines are left unchanged.
 func WrapProse(s string, width int) []string {
-	const placeholder = "\ue000" // private-use rune, not expected in text
+	const placeholder = "\ue000" // a private-use rune, which should not occur in text
 	var out []string
 	for _, line := range strings.Split(strings.ReplaceAll(s, placeholder, " "), "\n") {
 		lead, follow := "", ""
@@ -114,7 +113,7 @@ func wrapLine(s string, width int) (out []string) {
 			}
 			out = append(out, head)
 			word = rest
-			if w -= Width(head); w <= width { // measured exactly only here, because text without spaces may be long
+			if w -= Width(head); w <= width { // the exact width is only measured here, because text without spaces may be long
 				w = Width(word)
 			}
 		}
