@@ -92,7 +92,7 @@ type PrecisionRecall struct {
 
 // AblationResult summarizes how verdicts change if single documents are removed from the evidence.
 type AblationResult struct {
-	Detected       float64 `json:"downgraded_share"`         // share of the controls that depend on one document whose verdict dropped without it
+	Detected       float64 `json:"downgraded_share"`         // share of the controls depending on one document whose verdict dropped without it
 	Emptied        float64 `json:"unevidenced_share"`        // share of them that lost all their evidence
 	SingleDocument int     `json:"single_document_controls"` // number of these controls
 	Disturbed      float64 `json:"changed_share"`            // share of the other controls whose verdict changed nevertheless

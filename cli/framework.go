@@ -134,7 +134,7 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 			in := &api.CoverageInput{FrameworkID: framework, SCFVersion: *version, Have: have}
 			c, err := call(cmd.Context(), a, api.GetCoverage, in)
 			if api.IsCode(err, api.CodeNotFound) {
-				err = usageError("%s", api.AsError(err).Message) // a wrong name is an error in the command line, as it is for commands that add frameworks
+				err = usageError("%s", api.AsError(err).Message) // a wrong name is an error in the command line
 				return withHint(err, "`%s` lists the frameworks", a.suggestedCommandLine("catalog frameworks"))
 			}
 			if err != nil {
