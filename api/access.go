@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// Permission is what a role or an API key must allow for an operation to be called:
-// "<resource>:<action>".
+// Permission is a permission that a role or an API key needs to call an operation: "<resource>:<action>".
 type Permission string
 
 // Role is a user's role in one organization.
 type Role string
 
-// The roles, from most to least privileged. Each is a set of permissions: an approver decides but doesn't edit, and
-// an auditor reads everything.
+// The roles, from most to least privileged. Each is a set of permissions: an approver can decide but not edit, and an
+// auditor can read everything.
 const (
 	RoleOwner    Role = "owner"
 	RoleAdmin    Role = "admin"
@@ -32,8 +31,8 @@ const (
 	APIKeyWrite    Permission = "apikey:write"
 	SCFImport      Permission = "scf:import"
 	CommentWrite   Permission = "comment:write"
-	// PlatformAdmin is the scope that a platform admin's key needs for the powers of the platform admin flag, except
-	// for imports of catalogs. No role has it.
+	// PlatformAdmin is the scope that a platform admin's key needs to have the powers of a platform admin, except for
+	// importing catalogs. No role has it.
 	PlatformAdmin Permission = "platform:admin"
 )
 
@@ -156,7 +155,7 @@ func ExpandScopes(scopes []string) []Permission {
 		if s != AnyScope {
 			out = append(out, Permission(s))
 			if s == "assessment:write" {
-				out = append(out, CommentWrite) // whoever may change an assessment may comment on it
+				out = append(out, CommentWrite) // anyone who may change an assessment may comment on it
 			}
 			continue
 		}
@@ -170,15 +169,15 @@ func ExpandScopes(scopes []string) []Permission {
 	return slices.Compact(out)
 }
 
-// ReadPermissions returns the permissions that change nothing.
+// ReadPermissions returns the permissions that don't allow any changes.
 func ReadPermissions() []Permission {
 	return slices.DeleteFunc(AllPermissions(), func(p Permission) bool {
 		return !strings.HasSuffix(string(p), ":read") && p != "kb:search"
 	})
 }
 
-// Caller identifies who makes a request, and within which organization. Transports fill it in from
-// what they have verified; the engine trusts it.
+// Caller identifies who makes a request, and within which organization. Transports fill it in with verified
+// information; the engine trusts it.
 type Caller struct {
 	Actor Actor
 	// UserID is the signed-in user, or the owner of the API key.
@@ -187,25 +186,26 @@ type Caller struct {
 	OrganizationID string
 	Role           Role
 	// PlatformAdmin is true if the caller has the powers of a platform admin. ImportsCatalogs is true for a platform
-	// admin's key without the scope for that: of these powers it has only imports of catalogs, if its scopes include them.
+	// admin's key without the scope PlatformAdmin: of these powers, it only has that of importing catalogs, if its
+	// scopes include it.
 	PlatformAdmin, ImportsCatalogs bool
 	// Scopes limit an API key; nil for a user, who has all permissions of the role.
 	Scopes []Permission
 	// SessionID is the session of a signed-in browser; empty for keys and the local user.
 	SessionID string
-	// Delegate is true if an owner or admin lets the user decide for them at some gate.
+	// Delegate is true if an owner or admin has delegated decisions at some gate to the user.
 	Delegate bool
-	// Local is true for the local user of the machine, vouched for by the listener.
+	// Local is true for the local user of the machine, as verified by the listener.
 	Local   bool
 	TraceID string
 	Address string
-	// DeviceToken is the unverified token of a browser that may have signed in before; set only where no
-	// credential is needed.
+	// DeviceToken is the unverified token of a browser that may have signed in before. It is only set for requests
+	// that need no credential.
 	DeviceToken string
 	// AgentRunID is the agent run acting for the caller; empty if the user acts directly. An agent
 	// never decides.
 	AgentRunID string
-	// Peer is the trusted key whose bundle brought what is done in the user's name; nil otherwise.
+	// Peer is the trusted key of the bundle that contains the user's action; nil if the user acts directly.
 	Peer *SyncPeer
 }
 

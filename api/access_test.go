@@ -56,8 +56,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestKeyIsBoundedTwice checks that a key has neither permissions outside its scopes nor ones that its user now
-// lacks.
+// TestKeyIsBoundedTwice checks that a key has neither permissions outside its scopes nor permissions that its user no
+// longer has.
 func TestKeyIsBoundedTwice(t *testing.T) {
 	key := api.Caller{Role: api.RoleMember, Scopes: []api.Permission{"soa:write", "approval:decide"}}
 	if !key.May("soa:write") || key.May("soa:read") || key.May("approval:decide") {

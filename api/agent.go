@@ -11,7 +11,7 @@ type Agent struct {
 	NeedsApprovalFor []string `json:"needs_approval_for"`
 }
 
-// Tokens counts the tokens a model read and wrote.
+// Tokens counts the tokens that a model has read and written.
 type Tokens struct {
 	Prompt     int `json:"prompt"`
 	Completion int `json:"completion"`

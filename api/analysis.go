@@ -4,7 +4,7 @@ package api
 type AnalysisMetadata struct {
 	Model      string `json:"model"`
 	AgentRunID string `json:"agent_run_id"`
-	// Limitations lists what the answer could not take into account.
+	// Limitations lists information that the answer could not take into account.
 	Limitations []string `json:"limitations" doc:"What the answer could not take into account; usually empty."`
 }
 

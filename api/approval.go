@@ -40,8 +40,8 @@ type Approval struct {
 	Reason             *string          `json:"reason"`
 	Void               bool             `json:"void" doc:"True if it was rejected automatically because its subject changed; nobody decided. reason gives the details."`
 	Warnings           []string         `json:"warnings" doc:"What the decider should know: that the version or one of its sources is outdated or not approved, and how many verdicts depend on a single document. After the decision, what was known at that time."`
-	// Delegation is set if the decision was made on someone's behalf; Delegates lists who may
-	// decide while it is pending.
+	// Delegation is set if the decision was made on someone's behalf. Delegates lists the users who may decide while
+	// it is pending.
 	Delegation *DecidedFor `json:"delegation" doc:"The delegation used for the decision; null if the decider's own role sufficed."`
 	Delegates  []Delegate  `json:"delegates" doc:"While pending: who may decide besides owners and admins."`
 	// BundleKey is part of the record that clones read; RemoteKey belongs to one clone.
@@ -57,14 +57,14 @@ func (p *Approval) WasGivenInAdvance() bool {
 	return p.Status == ApprovalApproved && (p.InAdvance || p.Reason != nil && strings.HasPrefix(*p.Reason, ApprovedInAdvance))
 }
 
-// ApprovalChanges lists the controls whose items differ between a submitted version and the one approved before it, as
-// of the submission.
+// ApprovalChanges lists the controls whose items differ between a submitted version and the version approved before
+// it, as of the submission.
 type ApprovalChanges struct {
 	SinceVersion int      `json:"since_version"`
 	Added        []string `json:"added"`
 	Removed      []string `json:"removed"`
 	Changed      []string `json:"changed"`
-	// RequirementsOnly counts those of Changed in which only the requirements that the control answers differ.
+	// RequirementsOnly counts those of Changed that differ only in the requirements that the control satisfies.
 	RequirementsOnly int `json:"requirements_only" doc:"How many of the changed items differ only in the requirements that they answer; their verdicts are as before."`
 }
 
@@ -81,8 +81,8 @@ func (c *ApprovalChanges) Summary() string {
 		named(c.Added, "added"), named(c.Removed, "removed"), named(c.Changed, "changed"), c.RequirementsNote())
 }
 
-// RequirementsNote says how many of the changed items differ only in their requirements. It follows their number and is
-// "" if none does.
+// RequirementsNote describes how many of the changed items differ only in their requirements, as a phrase to follow
+// the number of changed items. It returns "" if there are none.
 func (c *ApprovalChanges) RequirementsNote() string {
 	if c == nil || c.RequirementsOnly == 0 {
 		return ""
@@ -94,8 +94,8 @@ func (c *ApprovalChanges) RequirementsNote() string {
 	return ", " + part + " only in the requirements that they answer (verdicts as before)"
 }
 
-// Decider describes who decided: the user, on whose behalf if it was a delegate, and the keys through
-// which the decision arrived. It returns "" if nobody has decided.
+// Decider describes who decided: the user, the delegator if the user was a delegate, and the keys through which the
+// decision arrived. It returns "" if nobody has decided.
 func (p *Approval) Decider() string {
 	if p.DecidedBy == nil {
 		return ""
@@ -147,7 +147,7 @@ type ApproveInput struct {
 	Body *VersionDecision
 }
 
-// RejectInput is the input for rejecting a pending approval, with a reason for whoever has to fix the
+// RejectInput is the input for rejecting a pending approval, with a reason for the user who has to fix the
 // deliverable.
 type RejectInput struct {
 	ApprovalInput

@@ -12,15 +12,15 @@ type Assessment struct {
 	State        State  `json:"state"`
 	Progress     int    `json:"progress" doc:"0 to 100, by state."`
 	SCFVersionID string `json:"scf_version_id"`
-	// CustomRevision is the revision of the organization's custom frameworks and controls in use; 0
-	// for none.
+	// CustomRevision is the revision of the organization's custom frameworks and controls in use, or 0 if there is
+	// none.
 	CustomRevision int `json:"custom_revision"`
-	// MigratedAt is the time of the last migration to another catalog. Earlier drafts stay
-	// unchanged, but later drafts do not build on them.
+	// MigratedAt is the time of the last migration to another catalog. Earlier drafts remain unchanged, but later
+	// drafts do not build on them.
 	MigratedAt   *time.Time `json:"migrated_at"`
 	FrameworkIDs []string   `json:"framework_ids"`
 	Frameworks   []string   `json:"framework_codes"`
-	// CarriedFrom is set if it was created from an earlier assessment.
+	// CarriedFrom is set if the assessment was created from an earlier one.
 	CarriedFrom *CarriedFrom `json:"carried_from" doc:"The earlier assessment from which it was created; null if there is none."`
 	DueDate     *Date        `json:"due_date"`
 	ClosedAt    *time.Time   `json:"closed_at"`
@@ -31,7 +31,7 @@ type Assessment struct {
 	Counts        AssessmentCounts `json:"counts"`
 }
 
-// CarriedFrom describes what an assessment took over from an earlier one.
+// CarriedFrom describes what an assessment has inherited from an earlier one.
 type CarriedFrom struct {
 	AssessmentID string       `json:"assessment_id"`
 	Name         string       `json:"name"`
@@ -120,7 +120,7 @@ type UpdateAssessmentInput struct {
 	}
 }
 
-// AssessmentStatus reports the state of an assessment and what blocks its next transition.
+// AssessmentStatus describes the state of an assessment and what blocks its next transition.
 type AssessmentStatus struct {
 	AssessmentID string   `json:"assessment_id"`
 	State        State    `json:"state"`
@@ -132,8 +132,8 @@ type AssessmentStatus struct {
 	// BlockedGates are the gates that block the next transition.
 	BlockedGates []Gate     `json:"blocked_gates"`
 	Outdated     []Outdated `json:"outdated" doc:"Deliverables made from sources that have changed since. They don't block anything; draft, submit and approve them again to bring them up to date."`
-	// OutdatedDocuments is the number of documents that a newer reader would read differently, NotRead what all
-	// documents contain that was not read.
+	// OutdatedDocuments is the number of documents that this version of the program would read differently. NotRead
+	// lists the content of all documents that was not read.
 	OutdatedDocuments int       `json:"outdated_documents" doc:"How many documents this version of the program would read differently. Process them again to bring them up to date."`
 	NotRead           []NotRead `json:"not_read" doc:"What the documents contain that was not read as text, by kind; the places are with each document."`
 	Progress          int       `json:"progress"`
@@ -183,7 +183,7 @@ type AssessmentSummary struct {
 	Reliance
 }
 
-// LifecycleEvent is an actual or refused transition of an assessment from one state to another.
+// LifecycleEvent is a completed or rejected transition of an assessment from one state to another.
 type LifecycleEvent struct {
 	TenantRecord
 	AssessmentID string   `json:"assessment_id"`

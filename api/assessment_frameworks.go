@@ -14,7 +14,7 @@ type ChangeFrameworksInput struct {
 type FrameworkChange struct {
 	AssessmentID string `json:"assessment_id"`
 	DryRun       bool   `json:"dry_run"`
-	// FrameworkCodes are those of the assessment after the change.
+	// FrameworkCodes are the codes of the assessment's frameworks after the change.
 	FrameworkCodes      []string           `json:"framework_codes"`
 	Added               []FrameworkPart    `json:"added"`
 	Removed             []FrameworkPart    `json:"removed"`

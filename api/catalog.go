@@ -2,10 +2,9 @@ package api
 
 import "time"
 
-// The catalog's records belong to one version of it. Their IDs are derived from the version's ID,
-// so a later import of the same control has another ID and the same code. Lists are never null;
-// absent optional values are null. Created and updated are both the time of the import: a version
-// never changes.
+// The catalog's records belong to one version of it. Their IDs are derived from the version's ID, so a later import
+// of the same control has a different ID but the same code. Lists are never null; absent optional values are null.
+// The creation and update times are both the time of the import, because a version never changes.
 
 // CatalogVersion is one imported version of the catalog, or the starter catalog that ships with the
 // program.
@@ -23,7 +22,7 @@ type CatalogVersion struct {
 	BasedOnID *string `json:"based_on_id"`
 	// MappingDocuments are the documents added to it, oldest first.
 	MappingDocuments []MappingDocument `json:"mapping_documents"`
-	// FrameworkAliases are the user's aliases, given at import.
+	// FrameworkAliases are the aliases that the user specified for the import.
 	FrameworkAliases []FrameworkAlias `json:"framework_aliases"`
 	CreatedAt        time.Time        `json:"created_at"`
 	UpdatedAt        time.Time        `json:"updated_at"`
@@ -35,21 +34,20 @@ type FrameworkAlias struct {
 	Names []string `json:"names"`
 }
 
-// MappingDocument is a set theory relationship mapping (STRM) document, which relates the elements of
-// one framework to controls, together with the statistics of its import.
+// MappingDocument is a set theory relationship mapping (STRM) document, which relates the elements of one framework
+// to controls, with the statistics of its import.
 type MappingDocument struct {
 	Filename      string `json:"filename"`
 	SHA256        string `json:"sha256"`
 	FrameworkCode string `json:"framework_code"`
 	FocalDocument string `json:"focal_document" doc:"name of the framework in the document"`
 	Release       string `json:"release" doc:"release the document was written for; empty if not stated"`
-	// Rows counts the document's rows, Elements its distinct elements, Related those related to a
-	// control.
+	// Rows counts the document's rows, Elements its distinct elements, and Related the elements related to a control.
 	Rows     int `json:"rows"`
 	Elements int `json:"elements"`
 	Related  int `json:"related"`
-	// MappingsConfirmed counts mappings the catalog already had, MappingsAdded new ones, and
-	// MappingsUnnamed mappings of the catalog that the document does not mention.
+	// MappingsConfirmed counts the mappings that the catalog already had, MappingsAdded the new ones, and
+	// MappingsUnnamed the catalog's mappings that the document does not mention.
 	MappingsConfirmed int `json:"mappings_confirmed"`
 	MappingsAdded     int `json:"mappings_added"`
 	MappingsUnnamed   int `json:"mappings_unnamed"`
@@ -97,13 +95,13 @@ type Control struct {
 	// Question is the assessor's question; null in releases before 2019.6.
 	Question   *string `json:"question"`
 	DomainCode string  `json:"domain_code"`
-	// Weight is 1 to 10, or 0 for a control that is listed only as deprecated; null if the source gives none.
+	// Weight is 1 to 10, or 0 for a control that is only listed as deprecated; null if the source specifies none.
 	Weight *int `json:"weight"`
 	// Applicability holds people, process, technology, data, facility.
 	Applicability []string `json:"applicability"`
 	CSFFunction   *string  `json:"csf_function" doc:"govern, identify, protect, detect, respond or recover"`
 	Cadence       *string  `json:"cadence" doc:"annual, semi_annual or quarterly"`
-	// EvidenceRequests combines the requests that the control names with those that name the control.
+	// EvidenceRequests combines the requests named by the control with those that name the control.
 	EvidenceRequests []EvidenceRequest `json:"evidence_requests"`
 	// Solutions are given by company size: micro_small, small, medium, large, enterprise, or any if
 	// the source does not distinguish sizes.
@@ -118,7 +116,7 @@ type Control struct {
 	Baselines []string `json:"baselines"`
 	// SCRMTiers holds strategic, operational, tactical.
 	SCRMTiers []string `json:"scrm_tiers"`
-	// Traits limits the control to organizations that have one of them. Empty means always
+	// Traits limits the control to organizations that have one of these traits. If it is empty, the control is always
 	// relevant.
 	Traits []string `json:"traits"`
 	Tags   []string `json:"tags"`
@@ -129,8 +127,7 @@ type Control struct {
 	Errata []string `json:"errata"`
 	// Extra holds the columns that the importer did not recognize, by header.
 	Extra map[string]string `json:"extra"`
-	// IsCustom is true if an organization added it to the SCF; OrganizationID names that
-	// organization.
+	// IsCustom is true if an organization added the control to the SCF; OrganizationID is that organization.
 	IsCustom       bool      `json:"is_custom"`
 	OrganizationID *string   `json:"organization_id"`
 	CreatedAt      time.Time `json:"created_at"`
@@ -196,14 +193,13 @@ type Framework struct {
 	Jurisdiction *string `json:"jurisdiction"`
 	Title        *string `json:"title"`
 	SourceURL    *string `json:"source_url"`
-	// Column is the workbook's header with whitespace collapsed; null in the starter.
+	// Column is the workbook's header with whitespace collapsed; null in the starter catalog.
 	Column *string `json:"column"`
 	// Aliases are other codes for this framework in this version.
 	Aliases []string `json:"aliases"`
 	// Includes are the codes of frameworks that an assessment of this one also covers.
 	Includes []string `json:"includes"`
-	// IsCustom is true if an organization added it to the SCF; OrganizationID names that
-	// organization.
+	// IsCustom is true if an organization added the framework to the SCF; OrganizationID is that organization.
 	IsCustom         bool      `json:"is_custom"`
 	OrganizationID   *string   `json:"organization_id"`
 	RequirementCount int       `json:"requirement_count"`
@@ -240,7 +236,7 @@ type Mapping struct {
 	Strength        *int    `json:"strength" doc:"0 to 10"`
 	Rationale       *string `json:"rationale"`
 	Source          string  `json:"source" doc:"source of the mapping: scf-workbook, starter, or the name of a document"`
-	// IsOfficial is false for mappings that are our own judgment.
+	// IsOfficial is false for mappings that are the product's own judgment.
 	IsOfficial bool      `json:"is_official"`
 	CreatedAt  time.Time `json:"created_at"`
 	UpdatedAt  time.Time `json:"updated_at"`
@@ -258,12 +254,12 @@ type Coverage struct {
 	ControlCount int              `json:"control_count"`
 	MappingCount int              `json:"mapping_count"`
 	ByDomain     []DomainCoverage `json:"by_domain"`
-	// Addition is set if the request names frameworks that are met already.
+	// Addition is set if the request names frameworks that are already met.
 	Addition *CoverageAddition `json:"addition" doc:"What the framework adds to those named by have; null without."`
 }
 
-// CoverageAddition is what a framework adds to others that are met already. The three requirement counts add up to the
-// framework's requirements that have controls.
+// CoverageAddition describes how much a framework adds to others that are already met. The three requirement counts
+// add up to the framework's requirements that have controls.
 type CoverageAddition struct {
 	Have                []string           `json:"have"`
 	RequirementsCovered int                `json:"requirements_covered" doc:"Requirements whose controls are all required already."`
@@ -335,7 +331,7 @@ type ImportRun struct {
 	Warnings       []ImportWarning  `json:"warnings"`
 	// Documents are the relationship mapping documents added to the version.
 	Documents []MappingDocument `json:"documents"`
-	// Diff compares with the previously active version; null if there was none.
+	// Diff compares the version with the previously active one; null if there was none.
 	Diff        *CatalogDiff `json:"diff"`
 	Error       *string      `json:"error"`
 	StartedAt   time.Time    `json:"started_at"`
@@ -362,11 +358,11 @@ type ImportStatistics struct {
 	CrosswalkCells int `json:"crosswalk_cells"`
 	// NumericCells are crosswalk cells stored as numbers.
 	NumericCells int `json:"numeric_cells"`
-	// BlankCells are crosswalk cells with stray blanks around a code.
+	// BlankCells are crosswalk cells with stray spaces around a code.
 	BlankCells int `json:"blank_cells"`
-	// DuplicateCodes are codes repeated inside one cell, counted once each.
+	// DuplicateCodes are codes repeated within one cell. Each is counted once.
 	DuplicateCodes int `json:"duplicate_codes"`
-	// FormulaCells are cells of the main sheet read by their cached value.
+	// FormulaCells are formula cells of the main sheet, whose cached values were read.
 	FormulaCells         int `json:"formula_cells"`
 	Columns              int `json:"columns"`
 	UnknownColumns       int `json:"unknown_columns"`
@@ -381,8 +377,8 @@ type ImportStatistics struct {
 	Warnings             int `json:"warnings"`
 }
 
-// ImportWarning reports a problem at a place in the imported file. Cell is in A1 notation; it is empty
-// if the problem concerns a whole sheet or file.
+// ImportWarning reports a problem at a location in the imported file. Cell is in A1 notation; it is empty if the
+// problem concerns a whole sheet or file.
 type ImportWarning struct {
 	Sheet   string `json:"sheet"`
 	Cell    string `json:"cell"`
@@ -408,8 +404,8 @@ type CatalogDiff struct {
 	MappingsLost       []MappingChanges   `json:"mappings_lost"`
 }
 
-// CatalogDiffSummary counts the changes in a diff. A control that is renamed, reworded and reweighted at
-// once is counted under each.
+// CatalogDiffSummary counts the changes in a diff. A control that is renamed, reworded and reweighted at the same
+// time is counted under each.
 type CatalogDiffSummary struct {
 	Added             int `json:"added"`
 	Removed           int `json:"removed"`

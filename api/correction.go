@@ -2,8 +2,8 @@ package api
 
 import "fmt"
 
-// Correction is what a person decided that a passage shows about a requirement of a control. Later drafts of the organization
-// apply it to the same passage, and to near-identical ones, whichever document contains them.
+// Correction is a user's decision about what a passage shows about a requirement of a control. The organization's
+// later drafts apply it to the same passage and to near-identical ones, regardless of the document.
 type Correction struct {
 	TenantRecord
 	AssessmentID string             `json:"assessment_id" doc:"The assessment in which it was decided."`
@@ -25,7 +25,7 @@ type Correction struct {
 	IsDocumentDeleted bool `json:"document_deleted" doc:"The document was deleted since. The correction still applies to the same passage in other documents."`
 }
 
-// CorrectedPassage is a passage as it was when a person decided on it.
+// CorrectedPassage is a passage as it was when a user decided on it.
 type CorrectedPassage struct {
 	ChunkID     string   `json:"chunk_id"`
 	DocumentID  string   `json:"document_id"`
@@ -52,7 +52,7 @@ func (CorrectionDecision) Values() []CorrectionDecision {
 	return []CorrectionDecision{CorrectionAccepted, CorrectionRefused}
 }
 
-// CorrectionSource states what a person decided on.
+// CorrectionSource states what the user decided on.
 type CorrectionSource string
 
 // The values of CorrectionSource.
@@ -78,7 +78,8 @@ type AppliedCorrection struct {
 	NearIdentical bool               `json:"near_identical" doc:"The decision was made about a near-identical passage."`
 }
 
-// Mark describes the correction after a verdict, such as "as Ada Byron decided on 2026-11-27, near-identical passage".
+// Mark returns a description of the correction to follow a verdict, such as "as Ada Byron decided on 2026-11-27,
+// near-identical passage".
 func (c *AppliedCorrection) Mark() string {
 	mark := fmt.Sprintf("as %s decided on %s", c.DecidedBy, c.DecidedOn)
 	if c.NearIdentical {
@@ -87,7 +88,7 @@ func (c *AppliedCorrection) Mark() string {
 	return mark
 }
 
-// CorrectionAgreement shows how often readers agree with what the organization's people decided about passages.
+// CorrectionAgreement shows how often readers agree with the decisions of the organization's users about passages.
 type CorrectionAgreement struct {
 	Corrections int               `json:"corrections"`
 	Accepted    int               `json:"accepted"`
@@ -98,7 +99,7 @@ type CorrectionAgreement struct {
 	Notes       []string          `json:"notes" doc:"How to read the figures."`
 }
 
-// ReaderAgreement shows how often a reader agrees, by domain.
+// ReaderAgreement shows how often a reader agrees, in total and by domain.
 type ReaderAgreement struct {
 	Reader  string           `json:"reader"`
 	All     AgreementCount   `json:"all"`
@@ -119,7 +120,7 @@ type AgreementCount struct {
 }
 
 type (
-	// CorrectionsInput is the input for listing an organization's corrections, latest first.
+	// CorrectionsInput is the input for listing an organization's corrections, newest first.
 	CorrectionsInput struct {
 		Paging
 		AssessmentID string             `query:"assessment_id" doc:"Only those decided in this assessment."`

@@ -2,10 +2,9 @@ package api
 
 import "time"
 
-// An organization's custom frameworks and controls extend the SCF. Only that organization sees
-// them, in everything that reads the catalog: lists, coverage, crosswalks and its assessments. They
-// are stored in numbered revisions: an assessment keeps the revision it started with until it is
-// migrated.
+// An organization's custom frameworks and controls extend the SCF. Only that organization sees them, wherever the
+// catalog is read: in lists, coverage, crosswalks and its assessments. They are stored in numbered revisions. An
+// assessment keeps the revision that it started with until it is migrated.
 
 // CustomFrameworkBody holds the user-settable fields of a custom framework.
 type CustomFrameworkBody struct {
@@ -44,7 +43,7 @@ type CustomControlBody struct {
 	Title       string  `json:"title" minLength:"1" maxLength:"300"`
 	Description string  `json:"description" minLength:"1"`
 	Question    *string `json:"question,omitempty"`
-	// DomainName names the domain of the code's prefix, if the catalog has none.
+	// DomainName is the name of the domain of the code's prefix, if the catalog doesn't have it.
 	DomainName    *string           `json:"domain_name,omitempty" maxLength:"120"`
 	Weight        *int              `json:"weight,omitempty" minimum:"1" maximum:"10"`
 	CSFFunction   *string           `json:"csf_function,omitempty" enum:"govern,identify,protect,detect,respond,recover"`
@@ -55,9 +54,9 @@ type CustomControlBody struct {
 	Evidence      []string          `json:"evidence_requests,omitempty" doc:"Artifacts to request as evidence."`
 	Objectives    []string          `json:"assessment_objectives,omitempty" doc:"Verifiable statements."`
 	Maturity      map[string]string `json:"maturity,omitempty" doc:"Criteria by level, 0 to 5."`
-	// Controls are the SCF controls it extends: it satisfies every requirement that they satisfy.
+	// Controls are the SCF controls that it extends: it satisfies every requirement that they satisfy.
 	Controls []string `json:"controls,omitempty"`
-	// Requirements are further requirements it satisfies, by framework code.
+	// Requirements are further requirements that it satisfies, by framework code.
 	Requirements map[string][]string `json:"requirements,omitempty"`
 }
 
@@ -66,7 +65,7 @@ type CustomFramework struct {
 	CustomFrameworkBody
 	CustomMetadata
 	RequirementCount int `json:"requirement_count"`
-	// Unresolved are the controls it names that the active catalog version lacks.
+	// Unresolved are the controls that it refers to but that the active catalog version lacks.
 	Unresolved []string `json:"unresolved"`
 }
 

@@ -17,8 +17,8 @@ const (
 // MaxDelegationDays is the maximum duration of a delegation.
 const MaxDelegationDays = 366
 
-// Delegation lets a member decide at approval gates on behalf of an owner or admin until it expires.
-// Only the member can use it in person, not a key, agent or workflow.
+// Delegation lets a member decide at approval gates on behalf of an owner or admin until it expires. Only the member
+// in person can use it, not a key, agent or workflow.
 type Delegation struct {
 	TenantRecord
 	DelegatorID   string           `json:"delegator_id" doc:"The owner or admin who delegates."`

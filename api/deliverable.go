@@ -39,7 +39,7 @@ type DeliverableVersion struct {
 	Kept                  []string          `json:"kept" doc:"Codes of controls whose manual edits were kept by a regeneration."`
 }
 
-// IsReadByModel reports whether the version was drafted from what a language model read in the evidence.
+// IsReadByModel reports whether the version was drafted from a language model's readings of the evidence.
 func (v *DeliverableVersion) IsReadByModel() bool {
 	return strings.HasPrefix(v.Inputs["reader"], ModelReader+".")
 }
@@ -55,7 +55,7 @@ type Evidence struct {
 	Quote         string   `json:"quote"`
 	Score         float64  `json:"score"`
 	SHA256        string   `json:"sha256"`
-	// Statement is the statement the quote concerns, and Stance its effect on it.
+	// Statement is the statement that the quote relates to, and Stance its effect on the statement.
 	Statement string `json:"statement"`
 	Stance    string `json:"stance" enum:"supports,plans,denies,template,limits,conflicts"`
 }
@@ -153,7 +153,7 @@ type Item struct {
 	Carried *Carried `json:"carried,omitempty" doc:"Where the edits come from, if the assessment was created from an earlier one; absent otherwise."`
 }
 
-// Carried describes a decision that was carried from an earlier assessment.
+// Carried describes the decision that was carried over from an earlier assessment.
 type Carried struct {
 	AssessmentID    string   `json:"assessment_id" doc:"The assessment in which it was made."`
 	Assessment      string   `json:"assessment" doc:"Its name."`
@@ -179,7 +179,7 @@ type Statement struct {
 	Reason  string  `json:"reason"`
 	Score   float64 `json:"score"`
 	ChunkID string  `json:"chunk_id"`
-	// Corrections are what people decided about passages, where that made a difference.
+	// Corrections are users' decisions about passages that made a difference.
 	Corrections []AppliedCorrection `json:"corrections,omitempty" doc:"Earlier decisions of people about passages that changed the verdict on a passage, or that were made about a near-identical one; absent if there are none."`
 }
 
@@ -193,8 +193,8 @@ type VersionDecision struct {
 	InAdvance     bool   `json:"in_advance,omitempty" doc:"The decision is made in advance, without looking at the version. It is recorded as such and doesn't count as a review of the items."`
 }
 
-// IsOnOtherContent reports whether the decider reviewed other content than that with the given hash. It returns false if d is
-// nil or doesn't say which content was reviewed.
+// IsOnOtherContent reports whether the decider reviewed content other than that with the given hash. It returns false
+// if d is nil or doesn't specify the reviewed content.
 func (d *VersionDecision) IsOnOtherContent(sha256 string) bool {
 	return d != nil && d.ContentSHA256 != "" && d.ContentSHA256 != sha256
 }

@@ -58,9 +58,9 @@ func (d *Document) IsNotInForce() bool {
 
 // The kinds of document content that the program does not read.
 const (
-	UnreadHiddenText   = "hidden_text" // by its own format, a style, its color or its position
+	UnreadHiddenText   = "hidden_text" // hidden by its own format, a style, its color or its position
 	UnreadStruckText   = "struck_text"
-	UnreadDeletedText  = "deleted_text" // a tracked deletion
+	UnreadDeletedText  = "deleted_text" // text in a tracked deletion
 	UnreadHiddenRow    = "hidden_row"
 	UnreadHiddenColumn = "hidden_column"
 	UnreadHiddenSheet  = "hidden_sheet"
@@ -70,15 +70,15 @@ const (
 	UnreadDiagram      = "diagram"
 	UnreadComment      = "comment"
 	UnreadEmbeddedFile = "embedded_file"
-	UnreadInsertedPart = "inserted_part" // another document that a program shows as part of this one
+	UnreadInsertedPart = "inserted_part" // another document that programs show as part of this one
 	UnreadPage         = "page_without_text"
-	UnreadUnmappedText = "unmapped_text" // its font doesn't say which letters it has
-	UnreadRuby         = "ruby"          // how letters are pronounced, in small letters above them
-	UnreadEncodedText  = "encoded_text"  // bytes as letters, such as Base64
-	UnreadCode         = "code"          // raw markup, data or a program in the text
+	UnreadUnmappedText = "unmapped_text" // text whose font doesn't specify its letters
+	UnreadRuby         = "ruby"          // pronunciation hints, in small letters above the text
+	UnreadEncodedText  = "encoded_text"  // bytes encoded as letters, such as Base64
+	UnreadCode         = "code"          // raw markup, data or program code in the text
 	UnreadFormula      = "formula_without_value"
-	UnreadPrompt       = "empty_field" // the prompt in a field of a form that nobody filled in
-	UnreadFormField    = "form_field"  // whose value can't be read
+	UnreadPrompt       = "empty_field" // a prompt in a form field that nobody has filled in
+	UnreadFormField    = "form_field"  // a form field whose value can't be read
 	// UnreadOtherLanguage is a passage in a language that the rules don't read.
 	UnreadOtherLanguage = "other_language"
 )
@@ -92,8 +92,8 @@ type NotRead struct {
 	Language string `json:"language" doc:"ISO 639-1 code of the language of passages if kind is other_language; otherwise empty."`
 }
 
-// notReadNames maps each kind of unread content to its singular and plural names. Unlisted kinds are
-// shown under their own name.
+// notReadNames maps each kind of unread content to its singular and plural names. Unlisted kinds are displayed under
+// their own name.
 var notReadNames = map[string][2]string{
 	UnreadHiddenText:   {"hidden text", "hidden texts"},
 	UnreadStruckText:   {"struck-through text", "struck-through texts"},
@@ -118,7 +118,7 @@ var notReadNames = map[string][2]string{
 	UnreadFormField:    {"form field", "form fields"},
 }
 
-// SumNotRead returns the total of each kind and language, without places, in the order in which they first occur.
+// SumNotRead returns the totals by kind and language, without locations, in the order in which they first occur.
 func SumNotRead(list []NotRead) []NotRead {
 	out := []NotRead{}
 	for _, n := range list {
@@ -153,8 +153,8 @@ func DescribeNotRead(list []NotRead) string {
 	return strings.Join(parts, ", ")
 }
 
-// IsForeignLanguage reports whether a document is known not to be in English, the only language the
-// rules support.
+// IsForeignLanguage reports whether a document is known not to be in English, the only language that the rules
+// support.
 func (d *Document) IsForeignLanguage() bool {
 	return d.Status == DocumentIngested && d.Language != "" && d.Language != "und" && d.Language != "en"
 }
@@ -182,7 +182,7 @@ type Chunk struct {
 	Kind           string   `json:"kind"`
 	TokenEstimate  int      `json:"token_estimate"`
 	SHA256         string   `json:"sha256"`
-	// The two times are derived from the ID and not stored.
+	// The two times are not stored, because they can be derived from the ID.
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	UpdatedAt time.Time `json:"updated_at,omitzero"`
 	// DuplicateOf is a nearly identical passage of an earlier document, or null if there is none.

@@ -11,7 +11,7 @@ type ItemSelection struct {
 	ContentSHA256 string   `json:"content_sha256,omitempty" minLength:"1" maxLength:"64" doc:"The content_sha256 of the preview; the change is refused if the version has changed since."`
 }
 
-// EditResult describes a change of one or more items, or what it would be.
+// EditResult describes a change to one or more items, or a preview of it.
 type EditResult struct {
 	EditID        string       `json:"edit_id" doc:"Identifies the change for undo, or the one that would be undone for a dry run of undo; empty if nothing was changed."`
 	AssessmentID  string       `json:"assessment_id"`
@@ -27,7 +27,7 @@ type EditResult struct {
 	Made          *time.Time   `json:"made" doc:"When the change that is undone was made; null otherwise."`
 }
 
-// EditedLine describes the change of one item.
+// EditedLine describes the change to one item.
 type EditedLine struct {
 	ItemID       string        `json:"item_id"`
 	ControlCode  string        `json:"control_code"`
@@ -36,14 +36,14 @@ type EditedLine struct {
 	EditedSince  *string       `json:"edited_since" doc:"Who has edited a skipped item since; null otherwise."`
 }
 
-// FieldChange is the change of a field. Values that are not texts are in JSON.
+// FieldChange is the change to a field. Values other than texts are in JSON.
 type FieldChange struct {
 	Field string `json:"field"`
 	From  string `json:"from"`
 	To    string `json:"to"`
 }
 
-// UndoInput is the input for undoing the caller's last change of items in an assessment.
+// UndoInput is the input for undoing the caller's last change to items in an assessment.
 type UndoInput struct {
 	AssessmentInput
 	Body struct {

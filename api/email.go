@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// SendEmailInput is the input for sending an email, whose text is given or comes from a template.
+// SendEmailInput is the input for sending an email whose text is given or comes from a template.
 type SendEmailInput struct {
 	Body struct {
 		To         []string       `json:"to" minItems:"1" maxItems:"50"`
@@ -14,7 +14,7 @@ type SendEmailInput struct {
 	}
 }
 
-// The states of an email. A bounced email was refused because of the recipient's address, a failed one
+// The states of an email. A bounced email was rejected because of the recipient's address; a failed one was not sent
 // for another reason.
 const (
 	EmailQueued  = "queued"
@@ -32,7 +32,7 @@ type Email struct {
 	Status     string           `json:"status" enum:"queued,sent,failed,bounced" doc:"sent: the mail server accepted it for all recipients. bounced: it refused an address."`
 	Error      *string          `json:"error"`
 	Recipients []EmailRecipient `json:"recipients" doc:"Each gets a separate email."`
-	// Attempts counts connections to the mail server.
+	// Attempts counts the connections to the mail server.
 	Attempts      int        `json:"attempts"`
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 	SentAt        *time.Time `json:"sent_at"`

@@ -38,8 +38,8 @@ var httpStatuses = map[ErrorCode]int{
 	CodeInternal:       http.StatusInternalServerError,
 }
 
-// ErrorDetail is one item of an error's details: the field and message of invalid input, the gate
-// of a missing decision, the states of a refused transition, or the budget that is used up.
+// ErrorDetail is one of an error's details: the field and message of invalid input, the gate of a missing decision,
+// the states of a rejected transition, or the exhausted budget.
 type ErrorDetail struct {
 	Field               string  `json:"field,omitempty"`
 	Message             string  `json:"message,omitempty"`
@@ -64,15 +64,15 @@ func (d ErrorDetail) MarshalJSON() ([]byte, error) {
 	}{plain: plain(d)})
 }
 
-// Error is the error a caller sees: a code, and a message that says what to do. The wrapped cause is
-// only logged.
+// Error is the error that a caller sees: a code, and a message that says what to do. The wrapped cause is only
+// logged.
 type Error struct {
 	Code         ErrorCode     `json:"code"`
 	Message      string        `json:"message"`
 	Details      []ErrorDetail `json:"details"`
 	TraceID      string        `json:"trace_id"`
 	cause        error
-	status       int // if it is not the code's usual one
+	status       int // if it differs from the code's usual status
 	retryAfter   int
 	requestLimit int
 }
@@ -104,7 +104,7 @@ func AsError(err error) *Error {
 	return newError(CodeInternal, hiddenMessage).WithCause(err)
 }
 
-// hiddenMessage is shown to the caller in place of a cause that is only logged.
+// hiddenMessage is shown to the caller instead of a cause that is only logged.
 const hiddenMessage = "internal error; the service log has details under this trace id"
 
 // IsCauseHidden reports whether the cause is withheld from the caller and appears only in the log, under
@@ -117,7 +117,7 @@ func IsCode(err error, code ErrorCode) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// IsRevisionConflict reports whether a change was refused because the record has changed since it was read.
+// IsRevisionConflict reports whether a change was rejected because the record has changed since it was read.
 func IsRevisionConflict(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Code == CodeValidation &&
@@ -178,20 +178,22 @@ func TenantRequired() *Error {
 	return newError(CodeTenantRequired, "name the organization in the header %s", TenantHeader)
 }
 
-// ChooseOrganization returns the error if none of these organizations is the active one.
+// ChooseOrganization returns the error for a user who is a member of these organizations but has not made one of them
+// active.
 func ChooseOrganization(names []string) *Error {
 	return newError(CodeTenantRequired, "no organization is selected; choose one of: %s", strings.Join(names, ", "))
 }
 
-// RateLimited returns the error for a caller that has used up its requests; seconds is how long to wait
-// before retrying.
+// RateLimited returns the error for a caller that has exhausted its requests. seconds is how long to wait before
+// retrying.
 func RateLimited(seconds int) *Error {
 	e := newError(CodeRateLimit, "too many requests; try again in %s", formatCount(seconds, "second", "seconds"))
 	e.retryAfter = seconds
 	return e
 }
 
-// BudgetExceeded returns the error for a request whose budget of that many requests per minute is used up.
+// BudgetExceeded returns the error for a request whose budget is exhausted. limit is the number of requests per
+// minute.
 func BudgetExceeded(of Budget, limit, seconds int) *Error {
 	e := newError(
 		CodeRateLimit, "too many requests: %s has used its %d per minute; try again in %s",
@@ -206,8 +208,8 @@ func BudgetExceeded(of Budget, limit, seconds int) *Error {
 // retried, or 0 for other errors.
 func (e *Error) RetryAfter() int { return e.retryAfter }
 
-// Unavailable returns an INTERNAL_ERROR with the status 503: something that the service needs is not available, and the request
-// may be repeated after this many seconds.
+// Unavailable returns an INTERNAL_ERROR with the status 503: something that the service needs is not available, and
+// the request can be retried after the given number of seconds.
 func Unavailable(seconds int, format string, args ...any) *Error {
 	e := Internal(format, args...)
 	e.status, e.retryAfter = http.StatusServiceUnavailable, seconds
@@ -224,14 +226,14 @@ func (e *Error) WithRetryHeaders(waitSeconds, requestsPerMinute int) *Error {
 	return e
 }
 
-// Internal returns an INTERNAL_ERROR whose message is shown, because the caller can act on it.
+// Internal returns an INTERNAL_ERROR whose message is shown to the caller, who can act on it.
 func Internal(format string, args ...any) *Error { return newError(CodeInternal, format, args...) }
 
-// Conflict returns an INVALID_STATE_TRANSITION error for a conflict in a record that has no lifecycle.
+// Conflict returns an INVALID_STATE_TRANSITION error for a conflict in a record without a lifecycle.
 func Conflict(format string, args ...any) *Error { return newError(CodeInvalidState, format, args...) }
 
-// ApprovalRequired returns the APPROVAL_REQUIRED error for a step that needs approval at the gate first.
-// approvalID may be empty.
+// ApprovalRequired returns the APPROVAL_REQUIRED error for a step that requires approval at the gate. approvalID may
+// be empty.
 func ApprovalRequired(gate Gate, approvalID, format string, args ...any) *Error {
 	e := newError(CodeApproval, format, args...)
 	d := ErrorDetail{Gate: gate, Reason: e.Message}
@@ -254,7 +256,7 @@ const (
 	RateRemainingHeader  = "RateLimit-Remaining"
 	RateResetHeader      = "RateLimit-Reset"
 	MaxBodyBytes         = 1 << 20
-	MaxUploadBytes       = 512 << 20 // of an uploaded file with its form
+	MaxUploadBytes       = 512 << 20 // size of an uploaded file with its form
 	DefaultListLimit     = 50
 	MaxListLimit         = 200
 	DefaultSearchResults = 10

@@ -9,8 +9,8 @@ import (
 
 const maxPathLength = 1000
 
-// CleanFilename returns the last element of a file name or path, without hidden characters, and with the middle
-// omitted if it is very long. It returns "" if nothing usable is left.
+// CleanFilename returns the last element of a file name or path without hidden characters. If the name is very long,
+// its middle is omitted. It returns "" if nothing usable is left.
 func CleanFilename(name string) string {
 	name = filepath.Base(strings.ReplaceAll(strings.ToValidUTF8(name, "�"), "\\", "/"))
 	name = RemoveHidden(name)
@@ -23,9 +23,9 @@ func CleanFilename(name string) string {
 	return strings.TrimSpace(name)
 }
 
-// CleanPath returns a relative path with slashes, without hidden characters and elements such as "..". It keeps
-// only the end of a very long path. The path is only compared and displayed. A client that compares paths with those of
-// documents cleans them first.
+// CleanPath returns a relative path with slashes, without hidden characters and elements such as "..". If the path is
+// very long, only its end is kept. The path is only compared and displayed. A client that compares paths with those
+// of documents must clean them first.
 func CleanPath(p string) string {
 	p = RemoveHidden(strings.ReplaceAll(strings.ToValidUTF8(p, "\uFFFD"), "\\", "/"))
 	parts := slices.DeleteFunc(strings.Split(p, "/"), func(s string) bool { return s == "" || s == "." || s == ".." })

@@ -24,7 +24,7 @@ const (
 // Finding is a gap: something missing in the implementation or the evidence of a control.
 type Finding struct {
 	Item
-	// InCatalog is false for a gap added manually under a code the catalog lacks.
+	// InCatalog is false for a gap that was added manually under a code that the catalog lacks.
 	InCatalog       bool           `json:"in_catalog"`
 	Status          Implementation `json:"status"`
 	Result          Result         `json:"result"`
@@ -45,12 +45,12 @@ type Finding struct {
 	DueDate         *Date          `json:"due_date"`
 	Note            *string        `json:"note"`
 	Source          string         `json:"source" enum:"analysis,manual"`
-	// StatusSetBy is empty if the evidence determined the status.
+	// StatusSetBy is empty if the status was determined from the evidence.
 	StatusSetBy string `json:"status_set_by,omitempty" doc:"The user who set the status in the Statement of Applicability."`
 	OriginID    string `json:"origin_id,omitempty" doc:"For manually added gaps: the id in the version it was first added to."`
 }
 
-// IsStatusOverruled reports whether a user overrode the status determined by the rules.
+// IsStatusOverruled reports whether a user overruled the status determined by the rules.
 func (f *Finding) IsStatusOverruled() bool {
 	return f.Source != "manual" && (f.StatusSetBy != "" || f.IsManual("status"))
 }
@@ -92,8 +92,8 @@ func (f *Finding) EvidencedRank() int {
 	return 1
 }
 
-// CompareWorstFirst returns a negative number if f is worse than o. It compares severity first; then
-// gaps shown by evidence precede those with too little evidence; then points and weight decide.
+// CompareWorstFirst returns a negative number if f is worse than o. It first compares severity. Then, gaps shown by
+// evidence come before those with too little evidence. Finally, points and weight decide.
 func (f *Finding) CompareWorstFirst(o *Finding) int {
 	return cmp.Or(cmp.Compare(f.Severity.Rank(), o.Severity.Rank()), cmp.Compare(o.EvidencedRank(), f.EvidencedRank()),
 		cmp.Compare(o.SeverityPoints, f.SeverityPoints), cmp.Compare(o.Weight, f.Weight))
@@ -197,10 +197,10 @@ type GapSummary struct {
 	Changes           []GapChange      `json:"changes" doc:"Differences from the previous version, by kind, worst first."`
 }
 
-// GapChangeKind is the way a gap changed between two versions.
+// GapChangeKind is the kind of change of a gap between two versions.
 type GapChangeKind string
 
-// The ways a gap can change between two versions.
+// The kinds of change of a gap between two versions.
 const (
 	GapOpened GapChangeKind = "opened"
 	GapWorse  GapChangeKind = "worse"

@@ -23,8 +23,8 @@ const (
 	FormatOSCAL   = "oscal"
 )
 
-// MaxSourceBytes is the maximum size of a structured catalog. The largest release of the SCF has 10 MB
-// in our own format and 25 MB in OSCAL.
+// MaxSourceBytes is the maximum size of a structured catalog. The largest release of the SCF is 10 MB in our own
+// format and 25 MB in OSCAL.
 const MaxSourceBytes = 48 << 20
 
 // ExportCatalogInput is the input for exporting a catalog version as a file.

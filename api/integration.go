@@ -65,12 +65,11 @@ type IntegrationSync struct {
 	Conflicts int `json:"conflicts" doc:"Links changed on both sides; they were left unchanged."`
 	Failed    int `json:"failed" doc:"Links that could not be synced; the next sync retries them."`
 	Links     int `json:"links"`
-	// WaitsUntil is set if the other side asked to wait.
+	// WaitsUntil is set if the other side asked the service to wait.
 	WaitsUntil *time.Time `json:"waits_until" doc:"The other side asked to wait until then; the rest follows later."`
 }
 
-// IssueSide holds the fields that are compared between a plan item and its issue, as one of the two has
-// them.
+// IssueSide holds the fields that are compared between a plan item and its issue, with the values of one of the two.
 type IssueSide struct {
 	Closed  bool  `json:"closed"`
 	DueDate *Date `json:"due_date"`
@@ -87,7 +86,7 @@ type IssueLink struct {
 	IssueKey      string `json:"issue_key" doc:"The tool's issue key; empty until the issue is created."`
 	IssueURL      string `json:"issue_url"`
 	Status        string `json:"status" enum:"creating,linked,conflict,failed,issue_deleted,item_removed" doc:"creating: the issue is not created yet. conflict: both sides changed. failed: the last attempt failed. issue_deleted: the issue was deleted. item_removed: the item is no longer in the plan."`
-	// Item, Issue and LastSynced are the item, the issue, and their last common state.
+	// Item, Issue and LastSynced are the values of the item, of the issue, and of their last common state.
 	Item       IssueSide  `json:"item"`
 	Issue      *IssueSide `json:"issue"`
 	LastSynced *IssueSide `json:"last_synced"`
@@ -151,9 +150,9 @@ type IntegrationType struct {
 	Type, Doc string
 	Config    []IntegrationField
 	Secrets   []IntegrationField
-	// FreeSecrets allows secrets of any name; the name is that of a header.
+	// FreeSecrets allows secrets with any name, which is used as the name of a header.
 	FreeSecrets bool
-	// Events are the events it can receive; nil means all.
+	// Events are the events that it can receive; nil means all.
 	Events []string
 	// Tracks is true if it links plan items to issues.
 	Tracks bool

@@ -103,10 +103,11 @@ func replaceNils(v reflect.Value) {
 	}
 }
 
-// fieldsByType caches what collectionFields returns: looking at the fields of a response anew takes as long as encoding it.
+// fieldsByType caches the results of collectionFields, because examining the fields of every response would take as
+// long as encoding it.
 var fieldsByType sync.Map // reflect.Type → []int
 
-// collectionFields returns the indexes of the exported fields of a struct that are or may hold slices and maps.
+// collectionFields returns the indexes of the exported fields of a struct that are or may contain slices and maps.
 func collectionFields(t reflect.Type) []int {
 	if cached, ok := fieldsByType.Load(t); ok {
 		return cached.([]int)
@@ -123,8 +124,8 @@ func collectionFields(t reflect.Type) []int {
 	return fields
 }
 
-// leadsToCollection reports whether a value of the type is a slice or map, or may hold one. within are the structs that
-// hold it.
+// leadsToCollection reports whether a value of the type is or may contain a slice or map. within lists the enclosing
+// structs.
 func leadsToCollection(t reflect.Type, within []reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Slice, reflect.Map:
@@ -160,8 +161,8 @@ func mayContainNils(m reflect.Value) bool {
 	return false
 }
 
-// copyMapWithoutNils returns a copy of the map whose values have their nil slices and maps replaced. The
-// original is left alone because others may be using it.
+// copyMapWithoutNils returns a copy of the map whose values have their nil slices and maps replaced. The original is
+// not modified, because others may be using it.
 func copyMapWithoutNils(v reflect.Value) reflect.Value {
 	out := reflect.MakeMapWithSize(v.Type(), v.Len())
 	for _, key := range v.MapKeys() {

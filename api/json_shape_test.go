@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// TestNeverNull checks that lists and maps are never null, at any depth, while optional values may be.
+// TestNeverNull checks that lists and maps are never null, however deeply nested, while optional values can be null.
 func TestNeverNull(t *testing.T) {
 	v := &api.List[api.SoAItem]{Data: []api.SoAItem{{Evidence: []api.Evidence{{}}}}}
 	api.ReplaceNilCollections(v)

@@ -20,7 +20,7 @@ var languageNames = map[string]string{
 // LanguageName returns the English name of a language, given its ISO 639-1 code, or the code if it is unknown.
 func LanguageName(code string) string { return cmp.Or(languageNames[code], code) }
 
-// UnreadLanguage counts the evidence in one language other than English, which the rules don't read.
+// UnreadLanguage counts the evidence in one language other than English, which the rules can't read.
 type UnreadLanguage struct {
 	Language  string `json:"language" doc:"ISO 639-1 code."`
 	Name      string `json:"name"`
@@ -28,8 +28,9 @@ type UnreadLanguage struct {
 	Passages  int    `json:"passages"`
 }
 
-// UnreadLanguages returns the passages of the document that the rules don't read because of their language, one entry
-// for each language. Of a document read by a version that didn't look at passages, all are in the document's language.
+// UnreadLanguages returns the document's passages that the rules can't read because of their language, with one entry
+// per language. If the document was read by a version that didn't detect the language of each passage, all passages
+// are in the document's language.
 func (d *Document) UnreadLanguages() []NotRead {
 	var out []NotRead
 	for _, n := range d.NotRead {
@@ -43,7 +44,7 @@ func (d *Document) UnreadLanguages() []NotRead {
 	return out
 }
 
-// UnreadEvidence counts the documents of an assessment and those that the rules don't read in full because of their
+// UnreadEvidence counts the documents of an assessment and those that the rules can't read in full because of their
 // language.
 type UnreadEvidence struct {
 	DocumentsRead             int              `json:"documents_read" doc:"Documents that were read, in any language."`
@@ -51,25 +52,25 @@ type UnreadEvidence struct {
 	UnreadLanguages           []UnreadLanguage `json:"unread_languages" doc:"Languages of passages that were not read."`
 }
 
-// UnreadCounts counts documents that were read, and what of them was not.
+// UnreadCounts counts documents that were read, and the passages in them that were not.
 type UnreadCounts struct {
 	Documents int
 	sets      []unreadSet
 	passages  map[string]int
 }
 
-// unreadSet is a number of documents with parts in the same unread languages.
+// unreadSet is the number of documents that contain the same unread languages.
 type unreadSet struct {
 	languages []string
 	documents int
 }
 
-// AddDocuments adds documents with parts in these languages.
+// AddDocuments adds n documents that contain passages in the given languages.
 func (c *UnreadCounts) AddDocuments(languages []string, n int) {
 	c.sets = append(c.sets, unreadSet{languages, n})
 }
 
-// AddPassages adds passages in a language that were not read.
+// AddPassages adds n unread passages in a language.
 func (c *UnreadCounts) AddPassages(language string, n int) {
 	if c.passages == nil {
 		c.passages = map[string]int{}
@@ -77,7 +78,7 @@ func (c *UnreadCounts) AddPassages(language string, n int) {
 	c.passages[language] += n
 }
 
-// Evidence adds up the unread languages, without those that a language model has read.
+// Evidence returns the totals of the unread languages, except for those that a language model has read.
 func (c *UnreadCounts) Evidence(readLanguages ...string) UnreadEvidence {
 	out := UnreadEvidence{DocumentsRead: c.Documents, UnreadLanguages: []UnreadLanguage{}}
 	for _, set := range c.sets {
@@ -105,7 +106,8 @@ func (c *UnreadCounts) Evidence(readLanguages ...string) UnreadEvidence {
 	return out
 }
 
-// CountUnreadEvidence adds up the unread languages of documents, without those that a language model has read.
+// CountUnreadEvidence returns the totals of the documents' unread languages, except for those that a language model
+// has read.
 func CountUnreadEvidence(documents []Document, readLanguages ...string) UnreadEvidence {
 	var counts UnreadCounts
 	for i := range documents {

@@ -149,8 +149,8 @@ func (State) Values() []State { return States() }
 // Values returns the four gates, in the order in which an assessment reaches them.
 func (Gate) Values() []Gate { return Gates }
 
-// CheckMove returns an error unless the lifecycle allows moving an assessment from one state to the
-// other. It doesn't check whether a required approval was given.
+// CheckMove returns an error unless the lifecycle allows moving an assessment from one state to the other. It doesn't
+// check for a required approval.
 func CheckMove(from, to State) error {
 	next, ok := from.NextMove()
 	if ok && next.To == to {

@@ -27,8 +27,8 @@ func TestLifecycleTable(t *testing.T) {
 	}
 }
 
-// TestEveryPairOfStates checks that of all 22 × 22 pairs, the 21 pairs of adjacent states are moves, and that
-// the others are refused with the states that are allowed.
+// TestEveryPairOfStates checks that, of all 22 × 22 pairs, exactly the 21 pairs of adjacent states are moves, and
+// that errors for the others list the allowed states.
 func TestEveryPairOfStates(t *testing.T) {
 	states := api.States()
 	allowed := 0

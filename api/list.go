@@ -89,7 +89,7 @@ func (d Date) Time() (time.Time, error) {
 	return t, nil
 }
 
-// Opt is a field of a PATCH that may be absent, null, or a value.
+// Opt is a field of a PATCH that can be absent, null, or a value.
 type Opt[T any] struct {
 	Set   bool
 	Value *T
@@ -101,7 +101,7 @@ func Some[T any](v T) Opt[T] { return Opt[T]{Set: true, Value: &v} }
 // IsZero reports whether the field is absent; encoding/json then omits it.
 func (o Opt[T]) IsZero() bool { return !o.Set }
 
-// UnmarshalJSON records that the field was present, null or not.
+// UnmarshalJSON records that the field was present, even if it is null.
 func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 	o.Set = true
 	return json.Unmarshal(b, &o.Value)

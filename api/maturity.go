@@ -26,8 +26,8 @@ type MaturityScore struct {
 	Note          *string    `json:"note"`
 }
 
-// IsLevelOverruled reports whether a user set the level, or set the status from which it follows. In the
-// latter case the automatic confidence is 0.
+// IsLevelOverruled reports whether a user set the level, or set the status that determines it. In the latter case,
+// the automatic confidence is 0.
 func (s *MaturityScore) IsLevelOverruled() bool { return s.Confidence == 0 || s.IsManual("level") }
 
 // MaturityInput identifies a version of the maturity assessment.

@@ -19,17 +19,18 @@ type Migration struct {
 	DryRun       bool         `json:"dry_run"`
 	From         CatalogPoint `json:"from"`
 	To           CatalogPoint `json:"to"`
-	// Frameworks are those of the assessment before the migration.
+	// Frameworks are the assessment's frameworks before the migration.
 	Frameworks []MigratedFramework `json:"frameworks"`
-	// Controls in the assessment before and after, and controls in both without changes.
+	// The number of controls in the assessment before and after the migration, and of controls that are in both
+	// without changes.
 	ControlsBefore    int `json:"controls_before"`
 	ControlsAfter     int `json:"controls_after"`
 	ControlsUnchanged int `json:"controls_unchanged"`
-	// DecisionsKept are remaining controls with manual decisions; DecisionsLeft are those that were
-	// dropped. Their decisions stay readable in earlier versions.
+	// DecisionsKept are the remaining controls with manual decisions. DecisionsLeft are the dropped controls with
+	// manual decisions, which remain readable in earlier versions.
 	DecisionsKept    []string `json:"decisions_kept"`
 	DecisionsDropped []string `json:"decisions_dropped"`
-	// Review lists what users must review again, by control code.
+	// Review lists the controls that users must review again, by control code.
 	Review []MigrationReview `json:"review"`
 	// Versions are the new drafts, one for each existing deliverable.
 	Versions []MigratedVersion `json:"versions"`
@@ -60,7 +61,7 @@ type MigrationReview struct {
 	// Gained and Lost are requirement codes by framework.
 	Gained RequirementCodes `json:"requirements_gained"`
 	Lost   RequirementCodes `json:"requirements_lost"`
-	// Decided is true if users had made a decision on it.
+	// Decided is true if users had made a decision on the control.
 	Decided bool `json:"decided"`
 }
 
@@ -84,8 +85,7 @@ const (
 	ReviewRequirements = "requirements_changed"
 )
 
-// MigrateAssessment moves an assessment to another catalog version and preserves the decisions users
-// made.
+// MigrateAssessment moves an assessment to another catalog version and preserves the decisions that users have made.
 var MigrateAssessment = Post[MigrateInput, Migration](
 	"migrate-assessment", "/assessments/{assessmentId}/migrate", "assessment:write", tagAssessment,
 	"Move an assessment to another catalog version",

@@ -103,8 +103,8 @@ type DataVerification struct {
 	CheckedAt      time.Time                  `json:"checked_at"`
 }
 
-// AuditHead is the last record of an organization's audit chain, signed by the installation. Stored
-// elsewhere, it proves later that the chain up to that point hasn't changed.
+// AuditHead is the last record of an organization's audit chain, signed by the installation. If it is stored
+// elsewhere, it can later prove that the chain up to that record hasn't changed.
 type AuditHead struct {
 	OrganizationID string    `json:"organization_id"`
 	Sequence       uint64    `json:"sequence"`

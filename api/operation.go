@@ -31,8 +31,7 @@ const (
 // RateCategory is a group of operations that share one rate limit.
 type RateCategory string
 
-// The rate limit categories of section 8 of the API specification, and the number of requests each
-// allows per window.
+// The rate limit categories of section 8 of the API specification, with the number of requests allowed per window.
 const (
 	RateDocuments RateCategory = "documents"
 	RateSearch    RateCategory = "search"
@@ -49,11 +48,11 @@ const (
 	RateSignIn RateCategory = "sign-in"
 )
 
-// Budget says whose requests are counted together.
+// Budget identifies whose requests are counted together.
 type Budget string
 
-// The budgets of a request: that of its credential, or of its network address without a valid one, and that of the
-// organization it acts in.
+// The budgets of a request: the budget of its credential, or of its network address if there is no valid credential,
+// and the budget of the organization that it acts in.
 const (
 	BudgetKey          Budget = "key"
 	BudgetSession      Budget = "session"
@@ -71,13 +70,14 @@ var budgetHolders = map[Budget]string{
 	BudgetKey: "this API key", BudgetSession: "this session", BudgetAddress: "this network address", BudgetOrganization: "the organization",
 }
 
-// OrgRateFactor is how many times the requests of one credential all credentials of an organization together may make.
+// OrgRateFactor is the number of requests that all credentials of an organization together may make, as a multiple of
+// those of a single credential.
 const OrgRateFactor = 10
 
 // RateWindowSeconds is the length of a rate limit's time window, after which counting starts again.
 const RateWindowSeconds = 60
 
-// RateLimits maps each category to the number of requests a credential may make per window.
+// RateLimits maps each category to the number of requests that a credential may make per window.
 var RateLimits = map[RateCategory]int{
 	RateDocuments: 30, RateSearch: 60, RateAgents: 10, RateRender: 20, RateAdmin: 15, RateDefault: 120,
 	RateHealth: 120, RateSignIn: 120,
@@ -89,19 +89,19 @@ type Form int
 const (
 	// JSON is used for both the request and the response.
 	JSON Form = iota
-	// Upload takes multipart/form-data with one part named "file"; the input has a File field.
+	// Upload means multipart/form-data with one part named "file"; the input has a File field.
 	Upload
-	// Download returns a file; the output type is *File.
+	// Download means that a file is returned; the output type is *File.
 	Download
-	// Markup returns an HTML page; the output type is *File.
+	// Markup means that an HTML page is returned; the output type is *File.
 	Markup
-	// Events streams server-sent events until the stream ends; the output type is *File.
+	// Events means that server-sent events are streamed until the stream ends; the output type is *File.
 	Events
 )
 
 // Operation is the declaration of one endpoint without its Go types.
 type Operation struct {
-	// ID names the operation in OpenAPI, in the audit trail and on the command line, e.g.
+	// ID identifies the operation in OpenAPI, in the audit trail and on the command line, for example
 	// "transition-assessment".
 	ID     string
 	Method string
@@ -112,7 +112,7 @@ type Operation struct {
 	Description string
 	Access      Access
 	Permission  Permission
-	// Delegable allows calls by users to whom an owner or admin delegated their decisions.
+	// Delegable allows calls by users to whom an owner or admin has delegated decisions.
 	Delegable bool
 	Rate      RateCategory
 	// Status is the HTTP status of a successful response.
@@ -135,19 +135,20 @@ type Op[I, O any] struct{ *Operation }
 // None is the type used for an operation without input or without output.
 type None struct{}
 
-// UploadFile is the file part of an upload. Content is read once, front to back.
+// UploadFile is the file part of an upload. Content is read once, from beginning to end.
 type UploadFile struct {
 	Filename string
 	Content  io.Reader
 }
 
-// File is a download. The caller closes Content.
+// File is a download. The caller must close Content.
 type File struct {
 	Filename    string
 	ContentType string
 	Size        int64
 	SHA256      string
-	// ScriptSource is the source of the only script that a page may run, as content security policies name it; empty for none.
+	// ScriptSource is the source of the only script that a page may run, in the form used in content security
+	// policies; empty if there is none.
 	ScriptSource string
 	// Content also implements io.Seeker if ranges can be served.
 	Content io.ReadCloser
@@ -179,11 +180,11 @@ func (s *stream) Close() error {
 // Option sets an optional part of an operation's declaration.
 type Option func(*Operation)
 
-// WithDelegatesAllowed also lets members call the operation to whom an owner or admin has delegated
-// decisions. Whether a delegation covers the gate and the time is checked when they decide.
+// WithDelegatesAllowed also lets members call the operation if an owner or admin has delegated decisions to them.
+// Whether a delegation covers the gate and the time is checked when they decide.
 func WithDelegatesAllowed() Option { return func(o *Operation) { o.Delegable = true } }
 
-// WithStatus sets the HTTP status of a successful response, if it is not the method's usual one.
+// WithStatus sets the HTTP status of a successful response, if it differs from the method's usual status.
 func WithStatus(code int) Option { return func(o *Operation) { o.Status = code } }
 
 // WithAccess sets who may call the operation; the default is Tenant.
@@ -221,8 +222,8 @@ func OperationByID(id string) (*Operation, bool) {
 	return nil, false
 }
 
-// The following functions declare an operation with its ID, path, required permission (empty if
-// none), documentation section and one-line summary. They register it in the operation table.
+// The following functions declare an operation with its ID, path, required permission (empty if none), documentation
+// section and one-line summary. They register it in the operation table.
 
 // Get declares a read operation: a GET that returns 200.
 func Get[I, O any](id, path string, p Permission, tag, summary string, opts ...Option) Op[I, O] {
@@ -273,8 +274,8 @@ func declare[I, O any](method string, status int, id, path string, p Permission,
 	return Op[I, O]{o}
 }
 
-// rateCategoryFor returns the rate limit category of an operation, which follows from its path as
-// section 8 of the API specification defines.
+// rateCategoryFor returns the rate limit category of an operation, which is determined by its path as defined in
+// section 8 of the API specification.
 func rateCategoryFor(path string) RateCategory {
 	switch {
 	case strings.HasPrefix(path, Prefix+"/health"):

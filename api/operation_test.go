@@ -13,7 +13,7 @@ import (
 
 var parameter = regexp.MustCompile(`\{[^}]+\}`)
 
-// TestTableHoldsTheInterface checks that every route of the interface is in the table, with its method and
+// TestTableHoldsTheInterface checks that every route in the API specification is in the table, with its method and
 // path.
 func TestTableHoldsTheInterface(t *testing.T) {
 	b, err := os.ReadFile("testdata/routes.txt")
@@ -35,8 +35,8 @@ func TestTableHoldsTheInterface(t *testing.T) {
 	}
 }
 
-// TestOperationsAreComplete checks that each operation declares everything that is derived from it, and that
-// IDs and routes are unique.
+// TestOperationsAreComplete checks that each operation declares everything that code is derived from, and that IDs
+// and routes are unique.
 func TestOperationsAreComplete(t *testing.T) {
 	ids, routes := map[string]bool{}, map[string]string{}
 	known := api.AllPermissions()

@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// LocalOrganizationSlug is the slug of the organization that a single user works in without a server.
+// LocalOrganizationSlug is the slug of the organization in which a single user works without a server.
 const LocalOrganizationSlug = "local"
 
 // Organization is a tenant. Every record outside the catalog belongs to one.
@@ -15,8 +15,7 @@ type Organization struct {
 	Settings map[string]any `json:"settings"`
 }
 
-// RequireSecondPerson is the setting that requires the approver of a version to be somebody other than
-// its author.
+// RequireSecondPerson is the setting that requires a version to be approved by a user other than its author.
 const RequireSecondPerson = "require_second_person"
 
 // NoRemoteModel is the setting that forbids language models on other machines to read an organization's evidence.
@@ -27,7 +26,7 @@ type OrganizationInput struct {
 	OrganizationID string `path:"organizationId"`
 }
 
-// RequiresSecondPerson reports whether somebody other than its authors has to decide on a version.
+// RequiresSecondPerson reports whether a version must be decided on by a user other than its authors.
 func (o *Organization) RequiresSecondPerson() bool {
 	on, _ := o.Settings[RequireSecondPerson].(bool)
 	return on
@@ -52,7 +51,7 @@ type UpdateTenantInput struct {
 	}
 }
 
-// WaitingFor is a pending decision, and who has to make it.
+// WaitingFor is a pending decision, and who must make it.
 type WaitingFor struct {
 	AssessmentID   string    `json:"assessment_id"`
 	AssessmentName string    `json:"assessment_name"`

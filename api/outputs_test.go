@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// eachOutput calls f for the types of all objects in responses, once for each.
+// eachOutput calls f once for the type of each object in a response.
 func eachOutput(f func(op *api.Operation, t reflect.Type)) {
 	seen := map[reflect.Type]bool{}
 	for _, op := range api.Operations() {
@@ -36,7 +36,7 @@ func eachOutput(f func(op *api.Operation, t reflect.Type)) {
 	}
 }
 
-// jsonFields returns the options of the JSON fields of a type by name.
+// jsonFields returns the tag options of a type's JSON fields by name.
 func jsonFields(t reflect.Type) map[string]string {
 	out := map[string]string{}
 	for _, f := range reflect.VisibleFields(t) {
@@ -48,8 +48,8 @@ func jsonFields(t reflect.Type) map[string]string {
 	return out
 }
 
-// keptForms are the types whose stored form is hashed, signed or sent to clones as it is, so that a field that came
-// later is left out where it is empty. OpenAPI doesn't require these fields.
+// keptForms are the types whose stored form is hashed, signed or sent to clones unchanged. Fields added to them later
+// are therefore omitted if empty, and OpenAPI doesn't require these fields.
 var keptForms = map[reflect.Type]bool{
 	reflect.TypeFor[api.Locator](): true, reflect.TypeFor[api.SoAItem](): true, reflect.TypeFor[api.Statement](): true,
 	reflect.TypeFor[api.Finding]():       true,
@@ -58,13 +58,13 @@ var keptForms = map[reflect.Type]bool{
 	reflect.TypeFor[api.CustomRequirement](): true, reflect.TypeFor[api.CustomRelation](): true,
 }
 
-// filledWhenRead are fields that are not stored, but in every response.
+// filledWhenRead lists fields that are not stored, but included in every response.
 var filledWhenRead = []string{
 	"api.Chunk.created_at", "api.Chunk.updated_at",
 	"api.TimelineEvent.created_at", "api.TimelineEvent.updated_at",
 }
 
-// TestAbsentValuesAreNull checks that no field of a response is left out.
+// TestAbsentValuesAreNull checks that no field of a response is omitted.
 func TestAbsentValuesAreNull(t *testing.T) {
 	eachOutput(func(op *api.Operation, of reflect.Type) {
 		for name, options := range jsonFields(of) {
@@ -75,11 +75,11 @@ func TestAbsentValuesAreNull(t *testing.T) {
 	})
 }
 
-// notRecords have an ID but are parts of the program or of a record, or name another record.
+// notRecords have an ID, but are parts of the program or of a record, or refer to another record.
 var notRecords = map[reflect.Type]bool{
 	reflect.TypeFor[api.Agent](): true, reflect.TypeFor[api.Actor](): true, reflect.TypeFor[api.MigratedVersion](): true,
 	reflect.TypeFor[api.OrganizationVerification](): true, reflect.TypeFor[api.SyncReplica](): true,
-	reflect.TypeFor[api.AuditEvent](): true, // never changes; its fields are hashed
+	reflect.TypeFor[api.AuditEvent](): true, // never changes, because its fields are hashed
 }
 
 // TestRecordsHaveTimes checks that every record has created_at and updated_at.
@@ -97,7 +97,7 @@ func TestRecordsHaveTimes(t *testing.T) {
 	})
 }
 
-// TestChangesAreConditional checks that every record that can be changed has a revision, and that the change honors
+// TestChangesAreConditional checks that every record that can be changed has a revision, and that changes to it honor
 // If-Match.
 func TestChangesAreConditional(t *testing.T) {
 	for _, op := range api.Operations() {
@@ -114,7 +114,7 @@ func TestChangesAreConditional(t *testing.T) {
 	}
 }
 
-// TestListsHaveALimit checks that every list is read in pages.
+// TestListsHaveALimit checks that every list is paginated.
 func TestListsHaveALimit(t *testing.T) {
 	for _, op := range api.Operations() {
 		if _, isList := op.Out.FieldByName("Pagination"); op.Out.Kind() == reflect.Struct && isList && op.Method == http.MethodGet {

@@ -5,7 +5,7 @@ type POAMVersion struct {
 	DeliverableVersion
 }
 
-// MilestoneChange is a change of a date after it was approved. The original date is preserved.
+// MilestoneChange is a change to a date after its approval. The original date is preserved.
 type MilestoneChange struct {
 	At      string `json:"at" maxLength:"10" required:"false" doc:"Date of the decision; leave empty in a new change (today is used)."`
 	By      string `json:"by" maxLength:"400" required:"false" doc:"Author of the change; in a new change always the caller."`
@@ -68,8 +68,8 @@ func IsClosedPOAMStatus(status string) bool {
 	return status == "completed" || status == "cancelled" || status == "risk_accepted"
 }
 
-// CurrentDueDate returns the date on which the item is due now: its scheduled date or, if it was
-// postponed, the latest date set.
+// CurrentDueDate returns the date on which the item is currently due: its scheduled date or, if it was postponed, the
+// latest date set.
 func (i *POAMItem) CurrentDueDate() Date {
 	if n := len(i.DueChanges); n > 0 {
 		return i.DueChanges[n-1].DueDate
@@ -77,8 +77,8 @@ func (i *POAMItem) CurrentDueDate() Date {
 	return i.DueDate
 }
 
-// CurrentDueDate returns the date on which the milestone is due now: the latest date set after approval,
-// or else the approved date.
+// CurrentDueDate returns the date on which the milestone is currently due: the latest date set after approval, or
+// else the approved date.
 func (m *Milestone) CurrentDueDate() Date {
 	if n := len(m.Changes); n > 0 {
 		return m.Changes[n-1].DueDate
@@ -170,7 +170,7 @@ type POAMSummary struct {
 	CMMC           *CMMCEligibility `json:"cmmc" doc:"Whether CMMC level 2 allows a plan of action; null if NIST SP 800-171 is not assessed."`
 }
 
-// BurnDown is the number of items that, according to plan, are still open after a date.
+// BurnDown is the number of items that are still open after a date if everything goes according to plan.
 type BurnDown struct {
 	Date Date `json:"date"`
 	Due  int  `json:"due" doc:"Items due on this date."`

@@ -17,8 +17,8 @@ type Reader struct {
 	Model *ReaderModel `json:"model"`
 }
 
-// ReaderModel is a language model as a reader, and what its readings took. Another digest, served name or prompt makes
-// another reader.
+// ReaderModel is a language model as a reader, and the resources used by its readings. A different digest, served
+// name or prompt makes it a different reader.
 type ReaderModel struct {
 	Name             string  `json:"name" doc:"Name of the model, e.g. ollama/qwen3:8b."`
 	Digest           string  `json:"digest" doc:"Digest of the model's weights; empty if its server doesn't report one."`
@@ -34,8 +34,8 @@ type ReaderModel struct {
 	Unanswered       int     `json:"statements_without_answer" doc:"Number of statements without a valid answer for some passage, which are left to the rules."`
 }
 
-// ModelReading reports how far a language model has read an assessment's evidence, what the rest will take, and what one
-// call has read.
+// ModelReading reports how much of an assessment's evidence a language model has read, what resources the rest will
+// take, and what one call has read.
 type ModelReading struct {
 	Model      ReaderModel `json:"model"`
 	Server     string      `json:"server"`
@@ -51,7 +51,7 @@ type ModelReading struct {
 	Note       string      `json:"note" doc:"What is unusual, such as another model under the same name."`
 }
 
-// ModelUse is what requests to a model take.
+// ModelUse is the resources used by requests to a model.
 type ModelUse struct {
 	Calls            int     `json:"calls"`
 	PromptTokens     int     `json:"prompt_tokens"`
@@ -71,7 +71,8 @@ func (u ModelUse) Add(v ModelUse) ModelUse {
 	}
 }
 
-// ModelLimits limits what a model may use in one run, and says when to ask first. 0 means no limit.
+// ModelLimits limits what a model may use in one run, and determines when to ask for confirmation first. 0 means no
+// limit.
 type ModelLimits struct {
 	Concurrency     int     `json:"concurrency" doc:"Requests at the same time."`
 	ContextTokens   int     `json:"context_tokens" doc:"Size of the model's context."`
@@ -89,7 +90,7 @@ func (l ModelLimits) Cost(prompt, completion int) float64 {
 	return (float64(prompt)*l.PromptPrice + float64(completion)*l.CompletionPrice) / 1e6
 }
 
-// ModelReader is the name of the reader that stands for the language model in use.
+// ModelReader is the name of the reader that represents the language model in use.
 const ModelReader = "model"
 
 // RecordID returns the reader's name, because it identifies the reader within its assessment.
@@ -101,7 +102,7 @@ type (
 		AssessmentInput
 		Paging
 	}
-	// ReaderInput names a reader of an assessment.
+	// ReaderInput identifies a reader of an assessment.
 	ReaderInput struct {
 		AssessmentInput
 		Name string `path:"readerName" maxLength:"64"`
@@ -112,8 +113,8 @@ type (
 		File UploadFile `form:"file"`
 		Name string     `form:"name" doc:"Name of the reader, as on every line of the file; lower-case letters, digits, dots, hyphens and underscores."`
 	}
-	// ReadWithModelInput is the input for letting a language model read. A caller that repeats the call until nothing is
-	// left passes what the earlier calls used, so that the limits apply to all of them.
+	// ReadWithModelInput is the input for reading with a language model. A caller that repeats the call until nothing
+	// is left passes the usage of earlier calls, so that the limits apply to all of them.
 	ReadWithModelInput struct {
 		AssessmentInput
 		Body struct {
@@ -124,7 +125,7 @@ type (
 	// DraftSoAInput is the input for drafting a Statement of Applicability.
 	DraftSoAInput struct {
 		AssessmentInput
-		// SecondReader also reads. Its verdicts don't count, but are shown where they differ.
+		// SecondReader is a reader whose verdicts don't count, but are shown where they differ.
 		SecondReader string `query:"second_reader" maxLength:"64" doc:"model, or the name of a reader that also reads. Its verdicts are shown where they differ and never change a status. If reader and second_reader are omitted, those of the newest version."`
 		Reader       string `query:"reader" maxLength:"64" doc:"rules, model for the language model in use, or the name of a reader. By default, the reader of the newest version; rules if there is none."`
 	}

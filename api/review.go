@@ -2,8 +2,8 @@ package api
 
 import "time"
 
-// ReviewSample describes the review of a Statement of Applicability by sampling: which items to read, and what follows for
-// those that nobody reads.
+// ReviewSample describes the review of a Statement of Applicability by sampling: which items to read, and the
+// conclusions about the items that nobody reads.
 type ReviewSample struct {
 	AssessmentID  string       `json:"assessment_id"`
 	SoAVersionID  string       `json:"soa_version_id" doc:"The version that the items below are from."`
@@ -46,10 +46,11 @@ type DrawReviewInput struct {
 	}
 }
 
-// DefaultReviewSize is the size of a sample that shows, if none of its items is wrong, that at most 5 percent are.
+// DefaultReviewSize is the size of a sample that shows that at most 5 percent of the items are wrong if none in the
+// sample is.
 const DefaultReviewSize = 59
 
-// MaxReviewSize is the largest size of a sample.
+// MaxReviewSize is the maximum size of a sample.
 const MaxReviewSize = 5000
 
 // Operations on the review by sampling.

@@ -76,7 +76,7 @@ type ScopeBody struct {
 	Assumptions   *[]string     `json:"assumptions,omitempty"`
 	Constraints   *[]string     `json:"constraints,omitempty"`
 	Traits        TraitSettings `json:"traits,omitempty" doc:"Traits by name: true, false, null (unknown), or a trait object as returned."`
-	// Reset returns traits to their values from the documents.
+	// Reset returns traits to the values derived from the documents.
 	Reset []string `json:"reset,omitempty" maxItems:"50" doc:"Manually set traits to derive from the documents again; all resets every one."`
 }
 
@@ -100,11 +100,11 @@ func (s *TraitSettings) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// TraitSetting is a user's setting of a trait, where nil means unknown. In JSON it is written as true,
-// false or null. Also accepted are words for these values and a trait object as returned in a scope.
+// TraitSetting is a user's setting of a trait, where nil means unknown. In JSON, it is written as true, false or
+// null. Words for these values and a trait object as returned in a scope are accepted, too.
 type TraitSetting struct {
 	Value *bool
-	// Source is the source of a trait sent back as it was read; empty for a plain value.
+	// Source is the source of a trait that is sent back as it was read; empty for a plain value.
 	Source string
 }
 

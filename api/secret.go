@@ -2,7 +2,7 @@ package api
 
 import "reflect"
 
-// secretRecord is implemented by outputs with a secret that is shown once.
+// secretRecord is implemented by outputs that contain a secret, which is shown only once.
 type secretRecord interface{ holdsSecret() }
 
 func (NewAPIKey) holdsSecret()       {}
@@ -11,5 +11,5 @@ func (NewMember) holdsSecret()       {}
 func (NewOrganization) holdsSecret() {}
 func (PasswordLink) holdsSecret()    {}
 
-// ReturnsSecret reports whether the response contains a secret, which no cache may keep.
+// ReturnsSecret reports whether the response contains a secret, which must not be cached.
 func (o *Operation) ReturnsSecret() bool { return o.Out.Implements(reflect.TypeFor[secretRecord]()) }

@@ -41,14 +41,14 @@ type SignedInUser struct {
 	Session Session `json:"session"`
 	// Token is the secret of a newly created session; it is sent only in the cookie.
 	Token string `json:"-"`
-	// DeviceToken lets later sign-ins recognize this browser; it is sent only in its own cookie. Empty
-	// unless a session was just started.
+	// DeviceToken lets later sign-ins recognize this browser; it is only sent in its own cookie. It is empty unless a
+	// session was just started.
 	DeviceToken     string    `json:"-"`
 	DeviceExpiresAt time.Time `json:"-"`
 }
 
-// SessionCookieToSet returns the session token to set as a cookie, and the time the session ends. The
-// token is empty unless the session was just created.
+// SessionCookieToSet returns the session token to set as a cookie, and the time at which the session ends. The token
+// is empty unless the session was just created.
 func (s *SignedInUser) SessionCookieToSet() (token string, ends time.Time) {
 	return s.Token, s.Session.ExpiresAt
 }
@@ -71,7 +71,7 @@ type AcceptLinkInput struct {
 	}
 }
 
-// LinkInput is the input for reading what a single-use link is for, without using it.
+// LinkInput is the input for reading the purpose of a single-use link without using it.
 type LinkInput struct {
 	Body struct {
 		Token string `json:"token" minLength:"1" maxLength:"200"`

@@ -13,7 +13,7 @@ type SoAVersion struct {
 	ReviewCount
 }
 
-// ReviewCount describes how far people have reviewed the items of a Statement of Applicability.
+// ReviewCount describes how many items of a Statement of Applicability users have reviewed.
 type ReviewCount struct {
 	LinesNotReviewed           int      `json:"lines_not_reviewed" doc:"Items whose applicability and status nobody has set or confirmed."`
 	LinesToReview              int      `json:"lines_to_review" doc:"Of these, the items marked as needing review."`
@@ -25,14 +25,14 @@ type ReviewCount struct {
 // maxWarnedControls is the maximum number of controls that a warning names.
 const maxWarnedControls = 20
 
-// Warnings returns what whoever submits or approves the version should know.
+// Warnings returns what the user who submits or approves the version should know.
 func (v *SoAVersion) Warnings() []string {
 	return append(v.ReviewCount.Warnings(v.ItemCount), v.Reliance.Warnings()...)
 }
 
-// Warnings returns up to four sentences for whoever submits or approves a version with the given number of items: how
-// many of them nobody has reviewed, how many rest on a quote that a model uses for many controls, which carried decisions
-// have new evidence, and which items are implemented without evidence.
+// Warnings returns up to four sentences for the user who submits or approves a version with the given number of
+// items. They state how many items nobody has reviewed, how many depend on a quote that a model uses for many
+// controls, which carried decisions have new evidence, and which items are implemented without evidence.
 func (v *ReviewCount) Warnings(itemCount int) (out []string) {
 	if n := v.LinesNotReviewed; n > 0 {
 		out = append(out, fmt.Sprintf("%d of %s not reviewed by a person, of which %d are marked for review.",
@@ -52,7 +52,8 @@ func (v *ReviewCount) Warnings(itemCount int) (out []string) {
 	return out
 }
 
-// RepeatedQuoteWarning returns a sentence about items that a model supports with quotes that it uses for many controls, or "".
+// RepeatedQuoteWarning returns a sentence about items that a model supports with quotes that it uses for many
+// controls. It returns "" if there are none.
 func (v *ReviewCount) RepeatedQuoteWarning() string {
 	if v.LinesOnRepeatedQuote == 0 {
 		return ""
@@ -94,7 +95,7 @@ func (r *Reliance) Warnings() (out []string) {
 	return out
 }
 
-// nameFirst lists the first codes and says how many more there are.
+// nameFirst lists the first codes and states how many more there are.
 func nameFirst(codes []string) string {
 	named := strings.Join(codes[:min(len(codes), maxWarnedControls)], ", ")
 	if more := len(codes) - maxWarnedControls; more > 0 {
@@ -137,7 +138,8 @@ type SoAItem struct {
 	ReviewedInBulk       bool             `json:"reviewed_in_bulk,omitempty" doc:"A person has confirmed it only by a filter that selects many items, which doesn't count as reading it; absent otherwise."`
 }
 
-// SecondReading is what a second reader says about a control where it differs from the first, whose verdict counts.
+// SecondReading is a second reader's verdict on a control if it differs from that of the first reader, whose verdict
+// counts.
 type SecondReading struct {
 	Reader               string         `json:"reader"`
 	ImplementationStatus Implementation `json:"implementation_status"`
@@ -149,7 +151,7 @@ type SecondReading struct {
 // StatementSource is the part of a control from which its statements were derived.
 type StatementSource string
 
-// The sources of a control's statements, the preferred one first.
+// The sources of a control's statements, in order of preference.
 const (
 	FromObjectives  StatementSource = "objectives"
 	FromCriteria    StatementSource = "criteria"
@@ -158,7 +160,7 @@ const (
 	FromTitle       StatementSource = "title"
 )
 
-// IsStatusOverruled reports whether a user overrode the status determined by the rules.
+// IsStatusOverruled reports whether a user overruled the status determined by the rules.
 func (i *SoAItem) IsStatusOverruled() bool { return i.IsManual("implementation_status") }
 
 // IsCorrected reports whether corrections changed what passages show, or were applied to near-identical passages.
@@ -166,9 +168,9 @@ func (i *SoAItem) IsCorrected() bool {
 	return slices.ContainsFunc(i.Statements, func(s Statement) bool { return len(s.Corrections) > 0 })
 }
 
-// SingleDocuments returns the name of the only document that the verdict rests on, and the name of a
-// single document that changed the verdict. Each is "" if there is none; both are "" if a user set the
-// status or the control doesn't apply.
+// SingleDocuments returns the name of the only document that the verdict is based on, and the name of a single
+// document that changed the verdict. Each is "" if there is none; both are "" if a user set the status or the control
+// doesn't apply.
 func (i *SoAItem) SingleDocuments() (only, changing string) {
 	if i.IsStatusOverruled() || !i.Applicability.IsApplicable() {
 		return "", ""

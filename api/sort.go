@@ -30,8 +30,8 @@ func ParseSort(sort string, allowed []string) ([]SortField, error) {
 	return out, nil
 }
 
-// HasFilters reports whether an input of a list, a pointer to a struct, selects some of its records: whether a query
-// parameter other than those for its order and pages is set.
+// HasFilters reports whether the input of a list, a pointer to a struct, selects only some of its records, that is,
+// whether a query parameter other than those for order and paging is set.
 func HasFilters(in any) bool {
 	return hasFilters(reflect.ValueOf(in).Elem())
 }

@@ -23,7 +23,7 @@ type SyncSide struct {
 	At    *time.Time      `json:"at"`
 }
 
-// SyncConflict is a pair of concurrent changes that a user has to resolve.
+// SyncConflict is a pair of concurrent changes that a user must resolve.
 type SyncConflict struct {
 	TenantRecord
 	AssessmentID string `json:"assessment_id"`
@@ -38,8 +38,7 @@ type SyncConflict struct {
 	Base     SyncSide `json:"base" doc:"The common base value."`
 	Remote   SyncSide `json:"remote" doc:"The remote's value."`
 	Clone    SyncSide `json:"clone" doc:"The clone's value."`
-	// ReplicaID is the clone it came from; KeptSHA256 the blob holding values that are too large to
-	// include.
+	// ReplicaID is the clone that it came from. KeptSHA256 is the blob with values that are too large to include.
 	ReplicaID  string     `json:"replica_id"`
 	BundleKey  *BundleKey `json:"bundle_key" doc:"The trusted key whose bundle delivered it; null if it came over a network."`
 	FileSHA256 string     `json:"file_sha256" doc:"SHA-256 of the clone's file or of the batch that waits for a decision; empty if there is none."`
@@ -63,11 +62,11 @@ type SyncReplica struct {
 type SyncStatus struct {
 	AssessmentID string `json:"assessment_id"`
 	Role         string `json:"role" enum:"none,remote,clone"`
-	// Head is the number of the last change here; Replicas are the remote's.
+	// Head is the number of the last local change. Replicas are the clones of a remote.
 	Head          int64         `json:"head"`
 	Replicas      []SyncReplica `json:"replicas"`
 	OpenConflicts int           `json:"open_conflicts"`
-	// The following fields are set only on a clone.
+	// The following fields are only set on a clone.
 	Server         string           `json:"server" doc:"A clone's remote; empty otherwise."`
 	PeerName       string           `json:"peer_name" doc:"The peer it exchanges bundles with; empty if none."`
 	OrganizationID string           `json:"remote_organization_id"`
@@ -102,7 +101,7 @@ type JoinSyncInput struct {
 	}
 }
 
-// JoinedSync is what a clone needs to know about its remote after joining it.
+// JoinedSync is the information about the remote that a clone needs after joining it.
 type JoinedSync struct {
 	AssessmentID   string `json:"assessment_id"`
 	OrganizationID string `json:"organization_id"`
@@ -115,7 +114,7 @@ type JoinedSync struct {
 	CustomSHA256   string `json:"custom_sha256" doc:"Content hash of the organization's custom frameworks and controls in use; empty for none."`
 }
 
-// AttachSyncInput is the input for making the local assessment a clone of one on a server.
+// AttachSyncInput is the input for turning the local assessment into a clone of one on a server.
 type AttachSyncInput struct {
 	Body struct {
 		AssessmentID       string `json:"assessment_id" minLength:"1" maxLength:"64"`

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// SyncKeyPrefix is the first part of a public bundle key in text form, followed by the content and a
-// checksum, separated by dots.
+// SyncKeyPrefix is the first part of a public bundle key in text form. It is followed by the content and a checksum,
+// separated by dots.
 const SyncKeyPrefix = "service-key-1"
 
 // SyncKeyFingerprint returns a fingerprint of a public key, which the users on both sides compare before
@@ -41,18 +41,17 @@ type SyncKey struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// CreateSyncKeyInput is the input for creating the organization's key, or replacing it if that is
-// requested.
+// CreateSyncKeyInput is the input for creating the organization's key, or replacing it if requested.
 type CreateSyncKeyInput struct {
 	Body struct {
 		Replace bool `json:"replace,omitempty" doc:"Replace the existing key. Peers must trust the new one, and bundles encrypted for the old one can no longer be opened."`
 	}
 }
 
-// What sync bundles signed by a trusted key may contain.
+// The permissions of a trusted key, which determine what bundles signed by it may contain.
 const (
-	PeerMayChanges = "changes" // everything but decisions
-	PeerMayApprove = "approve" // decisions too
+	PeerMayChanges = "changes" // everything except decisions
+	PeerMayApprove = "approve" // everything including decisions
 )
 
 // PeerTrustDays is the number of days for which a key is trusted. Trusting it again starts a new period.
@@ -69,12 +68,12 @@ type SyncPeer struct {
 	UserName  string `json:"user_name" doc:"The account under which its changes are applied if this side is the remote."`
 	TrustedBy string `json:"trusted_by"`
 	May       string `json:"may" enum:"changes,approve" doc:"What its bundles may contain: changes only, or also approvals and rejections."`
-	// ExpiresAt is when its bundles stop being accepted, unless the key is trusted again.
+	// ExpiresAt is the time after which its bundles are no longer accepted, unless the key is trusted again.
 	ExpiresAt time.Time `json:"expires_at" doc:"When its bundles are no longer accepted; trusting the key again renews it."`
 }
 
-// TrustCommand returns the command line that trusts the key again. It identifies the key by its
-// fingerprint, because the other side may have chosen the name.
+// TrustCommand returns the command line that trusts the key again. It identifies the key by its fingerprint, because
+// the other side may have chosen the name.
 func (p *SyncPeer) TrustCommand(decisionFlag string) string {
 	return "service sync trust " + p.Fingerprint + " --may " + decisionFlag
 }

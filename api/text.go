@@ -25,7 +25,7 @@ func RemoveHidden(text string) string {
 	if _, found := hiddenRune(text); !found {
 		return text
 	}
-	// A removed rune can't justify the one after it, so only the runes that were kept count as preceding.
+	// A removed rune can't justify the one after it, so only retained runes count as preceding.
 	runes := []rune(text)
 	kept := make([]rune, 0, len(runes))
 	for i, r := range runes {
@@ -58,7 +58,7 @@ func isPrintableASCII(text string) bool {
 	return true
 }
 
-// Characters that are themselves invisible but can change how their neighbors look.
+// Characters that are themselves invisible but can change how adjacent ones look.
 const (
 	zeroWidthNonJoiner = '\u200c'
 	zeroWidthJoiner    = '\u200d'
@@ -66,8 +66,8 @@ const (
 	emojiPresentation  = '\ufe0f'
 )
 
-// isHidden reports whether r, which is between the preceding and the following runes, is a control
-// character, or is invisible and has no effect on a letter or picture next to it.
+// isHidden reports whether r, which is between the preceding and the following runes, is a control character, or is
+// invisible and has no effect on an adjacent letter or picture.
 func isHidden(preceding []rune, r rune, following []rune) bool {
 	before, after := rune(0), rune(0)
 	if len(preceding) > 0 {
@@ -101,8 +101,8 @@ var invisible = []*unicode.RangeTable{
 	unicode.Noncharacter_Code_Point,
 }
 
-// isVirama reports whether r suppresses the vowel of an Indic letter; a joiner after it selects the form
-// of the letters around it (RFC 5892, appendix A).
+// isVirama reports whether r suppresses the vowel of an Indic letter. A joiner after it selects the form of the
+// adjacent letters (RFC 5892, appendix A).
 func isVirama(r rune) bool {
 	return strings.ContainsRune("\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca\u1039\u103a\u17d2", r)
 }
@@ -146,8 +146,8 @@ var notJoiningNext = &unicode.RangeTable{R16: []unicode.Range16{
 	{0x06ee, 0x06ef, 1},
 }}
 
-// IsBlank reports whether nothing of text is visible: it has only spaces, control characters and
-// zero-width characters.
+// IsBlank reports whether nothing in text is visible: it has only spaces, control characters and zero-width
+// characters.
 func IsBlank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != '\u2800' &&

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// TestCheckName checks that names with characters that can't be seen are refused, and that names in
-// scripts that need joiners are not.
+// TestCheckName checks that names with invisible characters are rejected, and that names in scripts that need joiners
+// are accepted.
 func TestCheckName(t *testing.T) {
 	for _, name := range []string{
 		"", "Acme 2026", "Ångström", "שלום", "İstanbul", "東京", "한국어", "Zo\u0301e", "a\u00a0b",

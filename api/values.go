@@ -1,7 +1,7 @@
 package api
 
-// Each named string type lists its possible values in an order users expect. Decoding, the OpenAPI
-// document and its examples are derived from these lists.
+// Each named string type lists its possible values in an order that users expect. Decoding, the OpenAPI document and
+// its examples are derived from these lists.
 
 // Values returns the statuses of a version.
 func (VersionStatus) Values() []VersionStatus {

@@ -5,7 +5,7 @@ import "time"
 // MaxWait is the longest time that a request can wait for a record.
 const MaxWait = time.Minute
 
-// Waiting holds the parameter of a request for a record that changes in the background.
+// Waiting holds the wait parameter of a request for a record that changes in the background.
 type Waiting struct {
 	Wait string `query:"wait" doc:"Respond when the work is done or needs a person, at the latest after this time, for example 30s; at most 60s."`
 }
@@ -33,7 +33,7 @@ func (s DocumentState) settled() bool { return s == DocumentIngested || s == Doc
 // Settled reports whether the run has ended.
 func (r *AgentRun) Settled() bool { return r.CompletedAt != nil }
 
-// Settled reports whether the run has ended or waits for a person.
+// Settled reports whether the run has ended or is waiting for a user.
 func (r *WorkflowRun) Settled() bool { return !r.Status.IsLive() || r.Status.IsWaitingForUser() }
 
 // Settled reports whether the report is ready or has failed.

@@ -10,7 +10,7 @@ const (
 	WorkflowReport  = "report"
 )
 
-// WorkflowTypes lists the kinds of workflow in the order in which they are usually used.
+// WorkflowTypes lists the kinds of workflow in the usual order of use.
 var WorkflowTypes = []string{WorkflowFull, WorkflowIngest, WorkflowRefresh, WorkflowReport}
 
 // RunStatus is the status of a workflow run.
@@ -79,7 +79,7 @@ type WorkflowRun struct {
 	Revision     int            `json:"revision" doc:"Increases with each change; the id of the run's events."`
 }
 
-// Signal is a message from outside that a waiting run can receive.
+// Signal is an external message that a waiting run can receive.
 type Signal struct {
 	Name    string         `json:"name"`
 	Payload map[string]any `json:"payload"`
@@ -93,7 +93,7 @@ type StartWorkflowInput struct {
 	Body struct {
 		WorkflowType string     `json:"workflow_type" enum:"full_assessment,ingest,gap_refresh,report"`
 		StartAt      *time.Time `json:"start_at,omitempty" doc:"Not before this time."`
-		// StopForReview is set if people submit the drafts.
+		// StopForReview is set if users submit the drafts.
 		StopForReview bool `json:"stop_for_review,omitempty" doc:"Waits at each draft until a person has submitted it, instead of submitting it unseen."`
 	}
 }

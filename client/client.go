@@ -1,5 +1,5 @@
-// Package client calls the operations of the engine: over HTTPS, over a Unix socket, or in memory.
-// Only the http.RoundTripper differs, so offline and online behave alike.
+// Package client calls the operations of the engine: over HTTPS, over a Unix socket, or in memory. They differ only
+// in the http.RoundTripper, so the client behaves the same online and offline.
 //
 // It contains no domain rules and never opens the store.
 package client
@@ -32,7 +32,7 @@ const maxResponseBytes = 256 << 20
 
 // Options configure the connection to an engine.
 type Options struct {
-	// BaseURL is the server's address; any address will do if the transport ignores it.
+	// BaseURL is the server's address. Any address will do if the transport ignores it.
 	BaseURL string
 	// Transport carries the requests; nil means http.DefaultTransport.
 	Transport http.RoundTripper
@@ -44,13 +44,13 @@ type Options struct {
 	// SessionChanged, if set, is called with the new secret, or "" if the session ended, and its
 	// expiry.
 	SessionChanged func(token string, ends time.Time)
-	// PlainHTTP allows http:// to other machines; by default it is only allowed to this machine.
+	// PlainHTTP allows http:// to other machines. By default, it is only allowed to this machine.
 	PlainHTTP bool
-	// Organization is the ID, slug or name of the tenant to act in. If empty, the caller's active
-	// one is looked up when first needed.
+	// Organization is the ID, slug or name of the tenant to act in. If it is empty, the caller's active organization
+	// is looked up when first needed.
 	Organization string
-	// MaxWait is the maximum total wait per request if a server asks to slow down; OnWait is
-	// called before each wait. Zero returns the rate-limit error at once.
+	// MaxWait is the maximum total wait per request if a server asks to slow down. OnWait is called before each wait.
+	// If MaxWait is zero, the rate-limit error is returned immediately.
 	MaxWait time.Duration
 	OnWait  func(time.Duration)
 }
@@ -67,9 +67,9 @@ type Client struct {
 	mu      sync.Mutex
 	session string
 
-	// orgMu is held while the organization is looked up.
+	// orgMu is held during the lookup of the organization.
 	orgMu sync.Mutex
-	// org is its ID, or the name it was given by until it has been looked up.
+	// org is the organization's ID, or the name given for it until it has been looked up.
 	org      string
 	resolved bool
 }
@@ -141,7 +141,7 @@ func (c *Client) call(ctx context.Context, op *api.Operation, in, out any, inOrg
 	return nil
 }
 
-// SendRaw sends a request unchanged, for `service api`. The caller closes the response body.
+// SendRaw sends a request unchanged, for `service api`. The caller must close the response body.
 func (c *Client) SendRaw(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -195,8 +195,8 @@ func AllPages[T any](ctx context.Context, page func(cursor string) (*api.List[T]
 var (
 	// ErrUnreachable is wrapped by the error returned if no engine could be reached.
 	ErrUnreachable = errors.New("no answer")
-	// ErrConnectionLost is wrapped by the error returned if an engine received the request but
-	// disconnected before it answered: the request may or may not have been executed.
+	// ErrConnectionLost is wrapped by the error returned if an engine received the request but disconnected before
+	// responding: the request may or may not have been executed.
 	ErrConnectionLost = errors.New("the connection was lost before the response")
 )
 
@@ -220,8 +220,8 @@ func (c *Client) sendRetryingWhenRateLimited(req *http.Request) (*http.Response,
 	}
 }
 
-// parseRetryAfter returns how long a server that refused a request asks to wait, or false if it gives no
-// usable time.
+// parseRetryAfter returns how long a server that rejected a request asks to wait, or false if it specifies no usable
+// time.
 func parseRetryAfter(resp *http.Response) (time.Duration, bool) {
 	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
 	if err != nil || seconds < 0 || seconds > 3600 {
@@ -295,7 +295,7 @@ func decodeError(resp *http.Response) error {
 	return env.Error
 }
 
-// verifiedContent is a download that ends with an error if its SHA-256 is not the one the server named.
+// verifiedContent is a download that ends with an error if its SHA-256 differs from the one stated by the server.
 type verifiedContent struct {
 	io.ReadCloser
 	hash hash.Hash

@@ -22,7 +22,7 @@ import (
 
 const orgID = "0190a000-0000-7000-8000-000000000001"
 
-// eachTransport runs a test over every transport; requests and responses must be the same.
+// eachTransport runs a test over every transport. Requests and responses must be the same.
 func eachTransport(t *testing.T, h http.Handler, test func(t *testing.T, c *client.Client)) {
 	plain, secure := httptest.NewServer(h), httptest.NewTLSServer(h)
 	defer plain.Close()
@@ -173,8 +173,7 @@ func TestGivingUp(t *testing.T) {
 	})
 }
 
-// TestFailingHandler checks that a handler's failure breaks off the response, which never looks
-// complete.
+// TestFailingHandler checks that a response breaks off if its handler fails, so that it never looks complete.
 func TestFailingHandler(t *testing.T) {
 	c, err := client.New(client.Options{Transport: client.InMemoryTransport(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"ok": true, `))
@@ -216,8 +215,8 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestEveryInputEncodes checks that every operation's input can be encoded: its path is complete
-// and nothing panics.
+// TestEveryInputEncodes checks that every operation's input can be encoded, that its path is complete, and that
+// nothing panics.
 func TestEveryInputEncodes(t *testing.T) {
 	c, err := client.New(
 		client.Options{Organization: orgID, Transport: client.InMemoryTransport(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -54,8 +54,8 @@ func (c *Client) MyOrganizations(ctx context.Context) ([]api.MyOrganization, err
 	})
 }
 
-// Me returns the caller, with role and permissions in the organization that the client acts in. If none was
-// configured, that is the caller's active organization.
+// Me returns the caller, with their role and permissions in the organization that the client acts in. If no
+// organization was configured, that is the caller's active one.
 func (c *Client) Me(ctx context.Context) (*api.Me, error) {
 	c.orgMu.Lock()
 	configured := c.org != ""

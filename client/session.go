@@ -54,8 +54,8 @@ func (c *Client) authenticate(req *http.Request) {
 		return
 	}
 	req.Header.Set("Cookie", api.SessionCookie+"="+session)
-	// A change made with a session must come from one of the server's own pages; a program that
-	// deliberately holds the session is equivalent.
+	// A change made with a session must come from one of the server's own pages. A program that deliberately holds
+	// the session is equivalent.
 	req.Header.Set("Origin", c.base.Scheme+"://"+c.base.Host)
 }
 
@@ -69,7 +69,7 @@ func (c *Client) updateSession(resp *http.Response) {
 			continue
 		}
 		c.mu.Lock()
-		c.session = cookie.Value // empty if it ended
+		c.session = cookie.Value // empty if the session has ended
 		c.mu.Unlock()
 		if c.sessionChanged != nil {
 			c.sessionChanged(cookie.Value, cookie.Expires)

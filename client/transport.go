@@ -37,7 +37,7 @@ func (m memoryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case inner.Body == nil:
 		inner.Body = http.NoBody
-	case inner.GetBody == nil: // not in memory: its source may never end
+	case inner.GetBody == nil: // the body isn't in memory, and its source may never end
 		inner.Body = cancelableBody(req.Context(), inner.Body)
 	}
 	pr, pw := io.Pipe()

@@ -27,8 +27,8 @@ import (
 const maxResultBytes = 128 << 10
 
 const (
-	// maxConcurrentCalls is the number of concurrent calls to the engine, maxQueuedCalls the number
-	// that may wait.
+	// maxConcurrentCalls is the maximum number of concurrent calls to the engine, and maxQueuedCalls the maximum
+	// number of waiting ones.
 	maxConcurrentCalls = 4
 	maxQueuedCalls     = 64
 )
@@ -73,7 +73,7 @@ func (c *toolCaller) handler(t *tool) sdk.ToolHandler {
 	}
 }
 
-// errorResult returns an error as a tool result, in the envelope that HTTP uses.
+// errorResult returns an error as a tool result, in the same envelope as over HTTP.
 func errorResult(err error) *sdk.CallToolResult {
 	var e *api.Error
 	if !errors.As(err, &e) {
@@ -189,7 +189,7 @@ func (t *tool) argumentNames() string {
 	return strings.Join(names, ", ")
 }
 
-// formatParameter formats a value for a path or query; null and empty lists give "".
+// formatParameter formats a value for a path or query. It returns "" for null and empty lists.
 func formatParameter(raw jsontext.Value) (string, error) {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(raw))

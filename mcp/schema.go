@@ -61,7 +61,7 @@ func readOpenAPI(ctx context.Context, c *client.Client) (*document, error) {
 	return d, nil
 }
 
-// tool is an MCP tool for an operation, with the places in the request where its arguments belong.
+// tool is an MCP tool for an operation, with the locations of its arguments in the request.
 type tool struct {
 	*sdk.Tool
 	op *api.Operation
@@ -73,7 +73,7 @@ type tool struct {
 	isPaged    bool
 }
 
-// defaultPageSize is the page size of lists if the caller gives none.
+// defaultPageSize is the page size of lists if the caller specifies none.
 const defaultPageSize = 20
 
 // newTool returns the tool of an operation, or false if the engine does not offer the operation.
@@ -177,8 +177,8 @@ func (d *document) copyRefsToDefs(schema map[string]any) error {
 	return nil
 }
 
-// copyWithDefs returns a copy of a part of a schema. It adds the schemas that the part refers to to defs,
-// and makes the references point there.
+// copyWithDefs returns a copy of a part of a schema. It adds the schemas that the part refers to to defs, and changes
+// the references accordingly.
 func (d *document) copyWithDefs(v any, defs map[string]any) (any, error) {
 	switch x := v.(type) {
 	case map[string]any:

@@ -1,9 +1,9 @@
 // Package mcp serves operations as tools to Model Context Protocol clients over two streams.
 //
-// A tool is an operation of the API: its name is the operation's id and its arguments follow the
-// schema in the engine's OpenAPI document. Calls go through the client like those of any command,
-// so the caller has the permissions of the user who started the server and every check applies.
-// Operations reserved for people are not offered; see withheldPermissions.
+// A tool is an operation of the API: its name is the operation's ID, and its arguments follow the schema in the
+// engine's OpenAPI document. Calls go through the client like those of any command, so the caller has the permissions
+// of the user who started the server, and every check applies. Operations reserved for people are not offered; see
+// withheldPermissions.
 //
 // The package writes nothing but protocol messages to its output.
 package mcp
@@ -29,7 +29,7 @@ type Options struct {
 	Out    io.Writer
 	// AllowWrites also serves operations that make changes.
 	AllowWrites bool
-	// ToolPatterns are patterns of tool names, e.g. "list-*"; empty means all.
+	// ToolPatterns are patterns of tool names, for example "list-*"; if it is empty, all tools are served.
 	ToolPatterns []string
 	// Permissions are the caller's permissions. Operations they don't cover are not offered.
 	Permissions []api.Permission
@@ -94,7 +94,7 @@ func (o Options) offersTool(op *api.Operation) bool {
 	case op.Form != api.JSON,
 		op.Access == api.Platform,
 		slices.Contains(withheldPermissions, op.Permission),
-		!strings.HasPrefix(op.Path, api.Prefix): // the others are for browsers
+		!strings.HasPrefix(op.Path, api.Prefix): // other operations are for browsers
 		return false
 	case op.Permission != "" && !slices.Contains(o.Permissions, op.Permission):
 		return false

@@ -235,7 +235,7 @@ func TestErrorsAreAnswers(t *testing.T) {
 			t.Errorf("%s %.80v answers %.200v, not %s", tc.tool, tc.args, got, tc.want)
 		}
 	}
-	// A transition that needs a decision names it and can't make it.
+	// A transition that needs a decision names the decision, but can't make it.
 	a, _ := callTool(t, s, api.CreateAssessment.ID, map[string]any{"name": "Gate", "framework_id": "lgpd"})
 	if got, bad := callTool(t, s, api.Transition.ID, map[string]any{"assessmentId": a["id"], "target_state": "soa_approved"}); !bad ||
 		code(got) != string(api.CodeInvalidState) {

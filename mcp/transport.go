@@ -14,9 +14,8 @@ import (
 	"github.com/scf-service/service/internal/linereader"
 )
 
-// transport carries one message per line. Unlike the SDK's transport, which ends the session at the
-// first malformed line, it answers such lines with an error and continues. It also limits the size
-// of the input.
+// transport carries one message per line. Unlike the SDK's transport, which ends the session at the first malformed
+// line, it responds to such lines with an error and continues. It also limits the size of the input.
 type transport struct {
 	in  io.Reader
 	out io.Writer
@@ -104,7 +103,7 @@ func (l *connection) readLoop(in *bufio.Reader) {
 	}
 }
 
-// parseMessage parses a line, or returns what is wrong with it.
+// parseMessage parses a line, or returns an error that describes what is wrong with it.
 func parseMessage(line []byte) (message jsonrpc.Message, problem *jsonrpc.Error) {
 	switch {
 	case nestingDepth(line) > maxNesting:
@@ -144,7 +143,7 @@ func nestingDepth(b []byte) int {
 	return most
 }
 
-// writeErrorWithoutID answers a line that has no reliable ID with an error.
+// writeErrorWithoutID responds with an error to a line without a reliable ID.
 func (l *connection) writeErrorWithoutID(e *jsonrpc.Error) error {
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": e})
 	if err != nil {

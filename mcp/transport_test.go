@@ -16,7 +16,7 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 `
 
-// sendLines sends the lines of in at once and returns the responses, each of which must be a message.
+// sendLines sends all lines of in at once and returns the responses, each of which must be a message.
 func sendLines(t testing.TB, o Options, in io.Reader) (out []map[string]any) {
 	t.Helper()
 	var b bytes.Buffer
