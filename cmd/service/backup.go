@@ -30,7 +30,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// backupPath is served only on the data folder's socket, which only its user can reach: a backup covers
+// backupPath is only served on the data folder's socket, which only its user can access, because a backup covers
 // every organization.
 const backupPath = "/process/backup"
 
@@ -78,7 +78,7 @@ func writeBackup(ctx context.Context, target cli.Target, o cli.BackupOptions) (b
 	if err != nil {
 		return nil, err
 	}
-	// A daemon may see other folders than this command, for example as a systemd unit with PrivateTmp.
+	// A daemon may have a different view of the file system, for example as a systemd unit with PrivateTmp.
 	if info, err := os.Stat(o.Path); err != nil || info.Size() != b.Size {
 		return nil, fmt.Errorf("the process that has the data folder open wrote %s, but it isn't there: that process sees other folders, "+
 			"as systemd's PrivateTmp and containers arrange; name a folder that both see, such as backups in the data folder", o.Path)
@@ -128,15 +128,15 @@ func requestBackup(ctx context.Context, conn net.Conn, in backupRequest, progres
 // progressInterval is the time between two reports of progress over the socket.
 const progressInterval = 200 * time.Millisecond
 
-// handleBackup writes a backup for another process, to which it reports the progress line by line. If that
-// process ends, the backup is abandoned.
+// handleBackup writes a backup for another process, to which it reports the progress line by line. If that process
+// ends, the backup is canceled.
 func (o *folderOwner) handleBackup(w http.ResponseWriter, r *http.Request) {
 	var in backupRequest
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&in); err != nil || !filepath.IsAbs(in.Path) {
 		http.Error(w, "invalid request", http.StatusBadRequest)
 		return
 	}
-	_, _ = io.Copy(io.Discard, r.Body) // the server notices a lost connection only after the body
+	_, _ = io.Copy(io.Discard, r.Body) // the server only notices a lost connection after the body
 	to := bufio.NewWriter(w)
 	var mu sync.Mutex
 	send := func(e backupEvent) {
@@ -201,8 +201,8 @@ func explainBackupError(path string, err error) error {
 	return err
 }
 
-// additionalBackupFiles returns the files of the data folder that a backup contains besides records and
-// blobs. The keys are included wherever they are stored, as the file that a restored folder reads.
+// additionalBackupFiles returns the files of the data folder that a backup contains in addition to records and blobs.
+// The keys are included in the form of the file that a restored folder reads, wherever they are stored.
 func additionalBackupFiles(dir string, includeKeys bool) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	b, err := regularfile.Read(filepath.Join(dir, modelFile), maxConfigFile)
@@ -227,7 +227,7 @@ func additionalBackupFiles(dir string, includeKeys bool) (map[string][]byte, err
 	return files, nil
 }
 
-// checkBackupFile checks an additional file of a backup as opening the data folder does.
+// checkBackupFile checks an additional file of a backup in the same way as opening the data folder does.
 func checkBackupFile(name string, content []byte) error {
 	if name == secretKeyFile {
 		_, err := secretbox.ParseKeys(string(content), name)
@@ -255,7 +255,7 @@ func readOptions(o cli.ReadBackupOptions) (store.ReadOptions, error) {
 	if err != nil {
 		return out, fmt.Errorf("the identity file can't be read: %w", err)
 	}
-	if out.Identities, err = age.ParseIdentities(bytes.NewReader(text)); err != nil { // its errors don't contain keys
+	if out.Identities, err = age.ParseIdentities(bytes.NewReader(text)); err != nil { // these errors don't contain keys
 		return out, fmt.Errorf("%s is not an age identity file, as `age-keygen -o` writes it, with a line AGE-SECRET-KEY-1…", o.IdentityFile)
 	}
 	return out, nil
@@ -287,7 +287,7 @@ func verifyBackup(ctx context.Context, o cli.ReadBackupOptions) (*cli.BackupVeri
 	return out, nil
 }
 
-// explainReadError adds advice to errors that users can do something about: an encrypted backup and a full disk.
+// explainReadError adds advice to errors that users can fix: an encrypted backup and a full disk.
 func explainReadError(err error) error {
 	switch {
 	case errors.Is(err, store.ErrEncrypted):
@@ -336,7 +336,7 @@ func restoreBackup(ctx context.Context, target cli.Target, o cli.ReadBackupOptio
 	return out, nil
 }
 
-// replacedFiles lists the files that earlier restores have replaced and kept in a data folder.
+// replacedFiles lists the files that were replaced by earlier restores and kept in a data folder.
 func replacedFiles(dir string) (out []string) {
 	entries, _ := os.ReadDir(filepath.Join(dir, "backups"))
 	for _, e := range entries {
@@ -354,7 +354,7 @@ func backupContents(m store.Manifest) *cli.BackupContents {
 	}
 }
 
-// listBackups describes the backups in a folder, the newest first. It reads only the beginning of each file.
+// listBackups describes the backups in a folder, newest first. It reads only the beginning of each file.
 func listBackups(ctx context.Context, dir string) (out []cli.BackupFile, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -374,7 +374,7 @@ func listBackups(ctx context.Context, dir string) (out []cli.BackupFile, err err
 		r, recordErr := backupschedule.ReadRecord(path)
 		switch {
 		case err != nil && r == nil && filepath.Ext(path) != ".bak":
-			continue // not a backup
+			continue // it is not a backup
 		case err != nil:
 			b.Problem = err.Error()
 		case !m.Encrypted:

@@ -13,9 +13,9 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// TestBackupOnlyOverTheFoldersSocket checks that no caller over the network can start a backup, neither
-// over TCP nor over a Unix socket that the daemon listens on, with whatever path or credential; and that what
-// the folder's own socket accepts is checked.
+// TestBackupOnlyOverTheFoldersSocket checks that no caller over the network can start a backup, neither over TCP nor
+// over a Unix socket that the daemon listens on, with whatever path or credential. It also checks that requests on
+// the folder's own socket are validated.
 func TestBackupOnlyOverTheFoldersSocket(t *testing.T) {
 	u := newTestUser(t)
 	web := filepath.Join(u.home, "web.sock")
@@ -69,7 +69,7 @@ func TestBackupOnlyOverTheFoldersSocket(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("files were written: %v, %v", left, err)
 	}
-	// Whoever can open the folder's socket is its operator, and gets a file that only they can read.
+	// Anyone who can open the folder's socket is its operator, and gets a file that only they can read.
 	u.do("backup", target)
 	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
@@ -77,8 +77,8 @@ func TestBackupOnlyOverTheFoldersSocket(t *testing.T) {
 	r.stopDaemon()
 }
 
-// TestBackupWithoutRoom checks that a target that is full or not writable gives a clear error and leaves no
-// file, also where a daemon writes it, and that the daemon goes on.
+// TestBackupWithoutRoom checks that a full or read-only target results in a clear error and leaves no file behind,
+// even if a daemon writes the backup, and that the daemon continues.
 func TestBackupWithoutRoom(t *testing.T) {
 	u := newTestUser(t)
 	disk := u.mountSmallDisk("small", "64k")

@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// TestCheckBackupFile checks that files are refused with which the restored folder could not be opened.
+// TestCheckBackupFile checks that files are rejected that would prevent the restored folder from being opened.
 func TestCheckBackupFile(t *testing.T) {
 	for _, c := range []struct {
 		name, content string

@@ -42,8 +42,7 @@ func (c *certificate) readFiles() error {
 		seen[i] = info
 	}
 	pair, err := readKeyPair(c.cert, c.key)
-	// An invalid pair is retried only when a file changes: certificate and key are replaced one by
-	// one.
+	// An invalid pair is only retried when a file changes, because certificate and key are replaced one by one.
 	c.fileInfos = seen
 	if err != nil {
 		return fmt.Errorf("TLS certificate %s with key %s is invalid: %w", c.cert, c.key, err)
@@ -84,7 +83,7 @@ func (c *certificate) isForHost(host string) bool {
 	return c.keyPair.Leaf.VerifyHostname(host) == nil
 }
 
-// reload reads the certificate and key files now, even if they appear unchanged.
+// reload reads the certificate and key files immediately, even if they appear unchanged.
 func (c *certificate) reload() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

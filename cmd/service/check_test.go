@@ -40,8 +40,8 @@ func manyDocuments(tb testing.TB, dir string) {
 	}
 }
 
-// BenchmarkCheck includes the start of the program: cold is the first check of some content, warm
-// the next.
+// BenchmarkCheck includes the start of the program. The cold benchmark measures the first check of some content, and
+// the warm one the next check.
 func BenchmarkCheck(b *testing.B) {
 	home := b.TempDir()
 	evidence := filepath.Join(home, "evidence")

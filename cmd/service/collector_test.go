@@ -14,9 +14,9 @@ import (
 	"github.com/scf-service/service/internal/testutil/tracetest"
 )
 
-// startCollector starts a trace collector at $COLLECTOR, or writes what it received to a file.
+// startCollector starts a trace collector at $COLLECTOR, or writes the spans that it has received to a file.
 func startCollector(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
-	var running sync.Map // by the folder of the script
+	var running sync.Map // by the script's folder
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		here := ts.Getenv("WORK")
 		switch {

@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// connect connects a command to an engine: to the server in target if there is one, otherwise to the
-// process that has the data folder open, otherwise to an engine in this process.
+// connect connects a command to an engine: to the server in target if there is one, otherwise to the process that has
+// the data folder open, or else to an engine in this process.
 func connect(ctx context.Context, target cli.Target) (engineClient *client.Client, disconnect func() error, _ error) {
 	if target.Server != "" {
 		return newServerClient(target)
@@ -33,12 +33,12 @@ func connect(ctx context.Context, target cli.Target) (engineClient *client.Clien
 	return c, local.Close, nil
 }
 
-// newCommandLogger logs to stderr, or, while the terminal interface uses it, to a file in the state folder
-// or nowhere.
+// newCommandLogger returns a logger that writes to stderr or, while the terminal interface uses it, to a file in the
+// state folder or nowhere.
 func newCommandLogger(fullScreen bool) *slog.Logger {
 	level := slog.LevelError
 	if v := os.Getenv("SERVICE_LOG"); v != "" {
-		_ = level.UnmarshalText([]byte(v)) // an unknown level keeps the default
+		_ = level.UnmarshalText([]byte(v)) // the default is kept if the level is unknown
 	}
 	var to io.Writer = os.Stderr
 	if fullScreen {

@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// TestDocumentThatKillsTheProgram checks that a document whose reading kills the program is tried twice, after all
-// others, and then fails with the reason, until a user asks for another try.
+// TestDocumentThatKillsTheProgram checks that a document that kills the program when it is read is tried twice, after
+// all others, and then fails with the reason until a user requests another attempt.
 func TestDocumentThatKillsTheProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the program that kills its caller is a shell script")

@@ -13,16 +13,15 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// TestKilledRunResumes checks that a run that is killed repeatedly has the same outcome as an
-// undisturbed one.
+// TestKilledRunResumes checks that a run that is killed repeatedly has the same outcome as an undisturbed one.
 func TestKilledRunResumes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
 	run := func(u *testUser) *running {
 		dir := u.writeEvidence()
-		// Starting the PDF reader takes so long that two kills may hit it; the document would then fail, as it
-		// should.
+		// Starting the PDF reader takes so long that two kills could hit it, and the document would then rightly
+		// fail.
 		if err := os.Remove(filepath.Join(dir, "HQ-POL-04-acceptable-use-policy.pdf")); err != nil {
 			t.Fatal(err)
 		}
@@ -31,8 +30,8 @@ func TestKilledRunResumes(t *testing.T) {
 	calm := newTestUser(t)
 	began := time.Now()
 	run(calm).expectExit(0)
-	// The kill times are spread over the duration of a whole run on this machine; the seed fixes
-	// their fractions of it.
+	// The kill times are distributed over the duration of a whole run on this machine. The seed determines their
+	// fractions of it.
 	whole := time.Since(began)
 	want := calm.outcome()
 

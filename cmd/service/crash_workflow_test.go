@@ -59,8 +59,8 @@ func (u *testUser) writePolicies(n int) string {
 	return dir
 }
 
-// runWorkflow takes an assessment from documents to reports by a workflow. Each command is executed
-// by run, which reports whether it was killed.
+// runWorkflow takes an assessment from documents to reports with a workflow. Each command is executed by run, which
+// reports whether it was killed.
 func (u *testUser) runWorkflow(docs int, run func(args ...string) (code int, killed bool)) {
 	u.t.Helper()
 	dir := u.writePolicies(docs)
@@ -98,8 +98,8 @@ func (u *testUser) runWorkflow(docs int, run func(args ...string) (code int, kil
 
 const exitApprovalMissing = 4
 
-// TestKilledWorkflowResumes checks that a workflow killed at random moments resumes at the next
-// start: every run ends, no step takes effect twice, and nothing that was acknowledged is lost.
+// TestKilledWorkflowResumes checks that a workflow killed at random times resumes at the next start: every run ends,
+// no step takes effect twice, and nothing that was acknowledged is lost.
 func TestKilledWorkflowResumes(t *testing.T) {
 	if longtest.Enabled() {
 		*kills, *killedOnDocs = max(*kills, 12), max(*killedOnDocs, 20)
@@ -121,7 +121,7 @@ func TestKilledWorkflowResumes(t *testing.T) {
 		mine := 0
 		u.runWorkflow(*killedOnDocs, func(args ...string) (int, bool) {
 			r := u.start(u.command(args...))
-			if mine >= 30 || killed >= *kills { // let it finish eventually
+			if mine >= 30 || killed >= *kills { // let the workflow finish eventually
 				return r.wait(), false
 			}
 			timer := time.AfterFunc(time.Duration(random.Float64()*1.2*float64(each)), func() { _ = r.cmd.Process.Signal(syscall.SIGKILL) })
@@ -144,7 +144,7 @@ func TestKilledWorkflowResumes(t *testing.T) {
 	t.Logf("%d kills over %d runs of %d documents: each ended, with the outcome of an undisturbed one", killed, ended, *killedOnDocs)
 }
 
-// normalizeOutcome removes what depends on how often a run was resumed.
+// normalizeOutcome removes everything that depends on how often a run was resumed.
 func normalizeOutcome(o outcome) outcome {
 	o.Events = maps.Clone(o.Events)
 	delete(o.Events, "workflow.waiting")

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/postgrestest"
 )
 
-// TestDatabaseRestart stops the database of a daemon, as in a crash, and starts it again: requests meanwhile are answered with 503
-// and when to repeat them, and later ones as if nothing had happened.
+// TestDatabaseRestart stops the database of a daemon as in a crash, and starts it again. In the meantime, requests
+// must be answered with 503 and the time to wait; afterwards, they must succeed as usual.
 func TestDatabaseRestart(t *testing.T) {
 	server := postgrestest.NewServer(t)
 	u := newTestUser(t)

@@ -67,8 +67,8 @@ func filesBelow(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// TestReportsOnAFullDisk checks that a disk that fills up while a report is written, be it the
-// output's or the data folder's, leaves no partial file in any format and gives an error.
+// TestReportsOnAFullDisk checks that no partial file is left in any format, and that there is an error, if the disk
+// of the output or of the data folder fills up while a report is being written.
 func TestReportsOnAFullDisk(t *testing.T) {
 	u := newTestUser(t)
 	policy := filepath.Join(u.home, "policy.md")
@@ -118,7 +118,7 @@ func TestReportsOnAFullDisk(t *testing.T) {
 
 	free := fillDisk(t, room, 4<<10)
 	for _, args := range kinds {
-		// A different title gives a different file, which is not stored yet.
+		// A different title results in a different file, which has not been stored yet.
 		refused(filepath.Join(u.home, "report"), "the disk is full; free some space and try again", append(args, "--title", "Again")...)
 	}
 	if _, err := os.Stat(filepath.Join(u.home, "report")); !os.IsNotExist(err) {

@@ -90,7 +90,7 @@ func readWorkbook(ctx context.Context, path string) (*scf.Source, error) {
 	return src, nil
 }
 
-// modelForEval returns the name of the model of a data folder, and a function that reads with it and counts what that takes.
+// modelForEval returns the name of a data folder's model, and a function that reads with it and counts its usage.
 func modelForEval(
 	ctx context.Context,
 	dataFolder string,
@@ -124,7 +124,7 @@ func modelForEval(
 	return s.Model, r.Read, nil
 }
 
-// readerForEval returns a function that lets a reader read in place of a language model.
+// readerForEval returns a function with which a reader replaces a language model.
 func readerForEval(r reading.Reader) func(context.Context, []modelreader.Statement) ([]modelreader.Outcome, error) {
 	return func(ctx context.Context, statements []modelreader.Statement) ([]modelreader.Outcome, error) {
 		out := make([]modelreader.Outcome, len(statements))

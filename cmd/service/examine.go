@@ -171,7 +171,7 @@ func examineDaemon(ctx context.Context, at cli.Paths) cli.Diagnostic {
 	return f
 }
 
-// examineBackups checks the status that the daemon and `service backup` have stored about backups.
+// examineBackups checks the status of backups stored by the daemon and by `service backup`.
 func examineBackups(at cli.Paths) cli.Diagnostic {
 	status, err := backupschedule.ReadStatus(at.Data)
 	if err != nil {
@@ -255,7 +255,7 @@ func examineOCR(ctx context.Context) cli.Diagnostic {
 	return f
 }
 
-// examineEnvironmentValues checks the environment variables that are only used later, when a mistake is
+// examineEnvironmentValues checks the environment variables that are only used later, when a mistake would be
 // costlier.
 func examineEnvironmentValues() cli.Diagnostic {
 	var wrong []string

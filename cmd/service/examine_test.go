@@ -83,7 +83,7 @@ func TestExamine(t *testing.T) {
 	if f := examineByPart(t, data)["model"]; f.State != cli.DiagnosticFailed || !strings.Contains(f.Remedy, "service model use") {
 		t.Errorf("%+v", f)
 	}
-	if err := os.Remove(modelChoicePath(data)); err != nil { // it also holds the limits of a run
+	if err := os.Remove(modelChoicePath(data)); err != nil { // the file also contains the limits for a run
 		t.Fatal(err)
 	}
 	t.Setenv("SERVICE_MODEL", "ollama/nothing")

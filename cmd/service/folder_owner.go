@@ -42,7 +42,7 @@ type folderOwner struct {
 
 	// process is the information other commands get about this process.
 	process atomic.Pointer[cli.Process]
-	// logLevel is the adjustable log level of a daemon; nil in a command.
+	// logLevel is the adjustable log level of a daemon; nil in other commands.
 	logLevel atomic.Pointer[slog.LevelVar]
 	log      *slog.Logger
 }
@@ -78,7 +78,7 @@ func openFolder(
 		return nil, errors.Join(err, db.Close())
 	}
 	name, email := systemUser()
-	// The engine outlives the command's context so that running work ends cleanly on Ctrl-C.
+	// The engine outlives the command's context, so that running work ends cleanly on Ctrl-C.
 	lasting := context.WithoutCancel(ctx)
 	chosen, err := embedder.newEmbedder(os.Getenv)
 	if err != nil {
@@ -122,7 +122,7 @@ func openFolder(
 		return nil, errors.Join(err, eng.Close(), db.Close())
 	}
 	o.handler = o.rejectWhenClosed(o.server.LocalHandler())
-	// This process works without a socket too; others then wait for the folder.
+	// This process works without a socket, too; others then wait for the folder.
 	if o.socket, err = serveSocket(socket, o.withProcessEndpoints(o.handler), log); err != nil {
 		log.Warn("other commands can't connect to this process", "error", err)
 	}
@@ -137,7 +137,7 @@ func storeOptions(dir string, log *slog.Logger) store.Options {
 	}
 }
 
-// rejectWhenClosed refuses requests once the folder is closed.
+// rejectWhenClosed rejects requests once the folder is closed.
 func (o *folderOwner) rejectWhenClosed(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.requests.RLock()
@@ -157,7 +157,7 @@ func (o *folderOwner) rejectWhenClosed(h http.Handler) http.Handler {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// Close waits for the requests of other commands, then closes the engine and the store.
+// Close waits for other commands' requests, and then closes the engine and the store.
 func (o *folderOwner) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), maxRequestWait)
 	defer cancel()

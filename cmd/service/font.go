@@ -24,8 +24,8 @@ func loadReportFont() ([]byte, error) {
 	return data, nil
 }
 
-// cjkFonts are TrueType fonts with Chinese, Japanese or Korean characters, in the order in which reports try them, where
-// systems install them.
+// cjkFonts lists the usual paths of TrueType fonts with Chinese, Japanese or Korean characters, in the order in which
+// reports try them.
 var cjkFonts = []string{
 	"/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
 	"/usr/share/fonts/google-droid-sans-fonts/DroidSansFallbackFull.ttf",
@@ -46,7 +46,7 @@ var cjkFonts = []string{
 	`C:\Windows\Fonts\malgun.ttf`,
 }
 
-// installedFonts returns functions that load the fonts of the machine with Chinese, Japanese or Korean characters. They
+// installedFonts returns functions that load the machine's fonts with Chinese, Japanese or Korean characters. They
 // fail for fonts that are not installed.
 func installedFonts() (out []func() ([]byte, error)) {
 	for _, path := range cjkFonts {

@@ -111,7 +111,7 @@ func TestKilledImport(t *testing.T) {
 			t.Fatalf("after %d kills, %d versions are active", killed, active)
 		}
 		if !there {
-			u.do("catalog", "show", "IAC-06") // from the starter catalog
+			u.do("catalog", "show", "IAC-06") // a control of the starter catalog
 		}
 	}
 	u.do("catalog", "import", book)

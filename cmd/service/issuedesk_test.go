@@ -78,9 +78,8 @@ func (d *issueDesk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 var deskDue = regexp.MustCompile(`\*\*Due date:\*\* \S+`)
 
-// issueDesks implements the script command "desk": start; close or open N; due N DATE, as a user
-// would; or want REGEXP, which is matched against each issue on a line, followed by the chat
-// messages.
+// issueDesks implements the script command "desk": start; close N or open N; due N DATE, as a user would; or want
+// REGEXP, which is matched against each issue on a line, followed by the chat messages.
 func issueDesks() func(ts *testscript.TestScript, neg bool, args []string) {
 	var mu sync.Mutex
 	desks := map[*testscript.TestScript]*issueDesk{}

@@ -29,8 +29,8 @@ func TestCommandsShareFolder(t *testing.T) {
 	}
 }
 
-// TestCommandOutlivesFolderOwner checks that a command finishes its work however the process that
-// has the folder open ends.
+// TestCommandOutlivesFolderOwner checks that a command finishes its work regardless of how the process ends that has
+// the folder open.
 func TestCommandOutlivesFolderOwner(t *testing.T) {
 	for name, stop := range map[string]func(first *running, release func()){
 		"ended":       func(_ *running, release func()) { release() },
@@ -57,8 +57,7 @@ func TestCommandOutlivesFolderOwner(t *testing.T) {
 	}
 }
 
-// TestManyConcurrentCommands checks that many commands that open and close the folder in turn all
-// succeed.
+// TestManyConcurrentCommands checks that many commands succeed that open and close the folder in turn.
 func TestManyConcurrentCommands(t *testing.T) {
 	u := newTestUser(t)
 	var crowd []*running

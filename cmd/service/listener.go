@@ -19,11 +19,11 @@ type endpoint struct {
 	net.Listener
 	// address is the display form: http://127.0.0.1:8080, unix:/run/service/web.sock.
 	address string
-	// loopback is true if only this machine can reach it, secure if it uses TLS.
+	// loopback is true if the address can only be reached from this machine, and secure if it uses TLS.
 	loopback, secure bool
 }
 
-// maxConnections is the maximum number of concurrent connections per address; further ones wait to be
+// maxConnections is the maximum number of concurrent connections per address. Further connections wait to be
 // accepted.
 const maxConnections = 4096
 
@@ -141,8 +141,8 @@ func endpointAddresses(endpoints []endpoint) []string {
 	return out
 }
 
-// listenHosts returns the host names and IP addresses among the addresses to listen on. Sockets passed by
-// systemd have none; requests to them are recognized by the address of their connection.
+// listenHosts returns the host names and IP addresses among the addresses to listen on. Sockets passed by systemd
+// have none; requests to them are recognized by the address of their connection.
 func listenHosts(addresses []string) (out []string) {
 	for _, a := range addresses {
 		if host, _, err := net.SplitHostPort(a); err == nil && host != "" && !strings.HasPrefix(a, "unix:") {
@@ -157,8 +157,8 @@ func areAllLoopback(endpoints []endpoint) bool {
 	return !slices.ContainsFunc(endpoints, func(e endpoint) bool { return !e.loopback })
 }
 
-// writeTimeoutListener creates connections whose peers must keep reading: a stalled peer would
-// otherwise hold the response, and a file behind it, forever.
+// writeTimeoutListener creates connections whose peers must keep reading. Otherwise, a stalled peer would hold a
+// response, and the file behind it, forever.
 type writeTimeoutListener struct{ net.Listener }
 
 func (l writeTimeoutListener) Accept() (net.Conn, error) {

@@ -17,10 +17,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// localTransport sends requests to the owner of the data folder: another process over its socket,
-// or this process in memory. Each request to another process uses a new connection, which is
-// answered before that process ends. If no connection can be made, this process opens the folder
-// itself.
+// localTransport sends requests to the owner of the data folder: another process over its socket, or this process in
+// memory. Each request to another process uses a new connection, which is served before that process ends. If no
+// connection can be made, this process opens the folder itself.
 type localTransport struct {
 	dir     string
 	log     *slog.Logger
@@ -35,7 +34,7 @@ type localTransport struct {
 }
 
 const (
-	// openTimeout is how long to wait for a process that holds the folder but does not answer.
+	// openTimeout is how long to wait for a process that holds the folder but does not respond.
 	openTimeout = 15 * time.Second
 	// contentionTimeout is how long to wait while several processes take turns opening the folder.
 	contentionTimeout = 2 * time.Minute
@@ -74,7 +73,7 @@ func (l *localTransport) dialOrOpen(ctx context.Context) (connection net.Conn, o
 	if l.owner != nil {
 		return nil, l.owner, nil
 	}
-	if !l.allowShared { // before connecting: another user could answer at the socket
+	if !l.allowShared { // before connecting, because another user could be listening on the socket
 		if err := checkNotShared(l.dir); err != nil {
 			return nil, nil, err
 		}
@@ -100,7 +99,7 @@ func (l *localTransport) dialOrOpen(ctx context.Context) (connection net.Conn, o
 		}
 		now := time.Now()
 		if next, err := os.Stat(socket); err == nil && !isFileUnchanged(holder, next) {
-			holder, deadline = next, now.Add(openTimeout) // another process has it by now
+			holder, deadline = next, now.Add(openTimeout) // another process has the folder open by now
 		}
 		if now.After(deadline) || now.After(began.Add(contentionTimeout)) {
 			return nil, nil, l.storage.explainOpenError(l.dir, err)
@@ -117,7 +116,7 @@ func isFileUnchanged(a, b os.FileInfo) bool {
 	return a != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
 }
 
-// maxAttempts is the maximum number of times a request is sent if its response breaks off.
+// maxAttempts is the maximum number of times that a request is sent if its response breaks off.
 const maxAttempts = 5
 
 // RoundTrip sends a request. A read-only request is retried if the process that was handling it was

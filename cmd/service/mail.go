@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// mailServer returns the mail server configured in the environment, or nil if there is none. Its
-// password can be in a separate file and is never shown.
+// mailServer returns the mail server configured in the environment, or nil if there is none. Its password can be in a
+// separate file and is never displayed.
 func mailServer(env func(string) string) (*mail.Server, error) {
 	address, password, file := env("SERVICE_SMTP_URL"), env("SERVICE_SMTP_PASSWORD"), env("SERVICE_SMTP_PASSWORD_FILE")
 	if address == "" {

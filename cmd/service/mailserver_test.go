@@ -18,10 +18,10 @@ import (
 	"github.com/scf-service/service/internal/testutil/smtptest"
 )
 
-var mailServers sync.Map // by script folder
+var mailServers sync.Map // by the script's folder
 
-// startMailServer starts a mail server that requires STARTTLS, a user and a password, and
-// configures the program to use it.
+// startMailServer starts a mail server that requires STARTTLS, a user name and a password, and configures the program
+// to use it.
 func startMailServer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: mail-server")
@@ -59,7 +59,7 @@ func writeMails(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		subject, err := new(mime.WordDecoder).DecodeHeader(msg.Header.Get("Subject"))
 		ts.Check(err)
-		// Each part is quoted-printable; the text between parts passes through unchanged.
+		// Each part is quoted-printable. The text between the parts is not changed by decoding.
 		body, err := io.ReadAll(
 			quotedprintable.NewReader(
 				strings.NewReader(strings.ReplaceAll(m.Data[strings.Index(m.Data, "\r\n\r\n"):], "boundary=", "boundary")),

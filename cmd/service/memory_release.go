@@ -17,9 +17,9 @@ const (
 	minReleaseBytes = 16 << 20
 )
 
-// releaseMemoryPeriodically returns memory to the system after work is done: an import takes hundreds of
-// megabytes for seconds, and the runtime would keep them for minutes. trimCaches evicts entries
-// unused for a quarter of an hour and reports whether there were any.
+// releaseMemoryPeriodically returns memory to the system after work is done. An import takes hundreds of megabytes
+// for seconds, and the runtime would keep them for minutes. trimCaches evicts entries that have not been used for a
+// quarter of an hour, and reports whether there were any.
 func releaseMemoryPeriodically(ctx context.Context, trimCaches func() bool) {
 	tick := time.NewTicker(idleInterval)
 	defer tick.Stop()

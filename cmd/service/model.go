@@ -17,7 +17,7 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// modelChoice is the stored model setting of a data folder; it contains no secret.
+// modelChoice is the stored model setting of a data folder. It contains no secret.
 type modelChoice struct {
 	Model  string          `json:"model"`
 	Server string          `json:"server,omitempty"`
@@ -29,8 +29,8 @@ const modelFile = "model.json"
 
 func modelChoicePath(dir string) string { return filepath.Join(dir, modelFile) }
 
-// loadModel returns the model of a data folder: from SERVICE_MODEL and SERVICE_MODEL_SERVER if set,
-// otherwise the stored choice, or nil for the built-in rules. It also returns what the model may use.
+// loadModel returns the model of a data folder, or nil for the built-in rules. The model is given by SERVICE_MODEL
+// and SERVICE_MODEL_SERVER if they are set, otherwise by the stored choice. It also returns the limits for the model.
 func loadModel(dir string) (model *llm.Model, limits api.ModelLimits, _ error) {
 	c, err := readModelChoice(dir)
 	if err != nil {
@@ -93,7 +93,8 @@ func writeModelChoice(dir string, c modelChoice) error {
 	return os.Rename(part, modelChoicePath(dir))
 }
 
-// changeModelLimits changes what the model of a data folder may use, and returns it. A nil change only returns it.
+// changeModelLimits changes the limits for a data folder's model, and returns them. If change is nil, it only returns
+// them.
 func changeModelLimits(dataFolder string, change func(*api.ModelLimits)) (*api.ModelLimits, error) {
 	dir, err := resolveDataDir(dataFolder)
 	if err != nil {
@@ -107,8 +108,8 @@ func changeModelLimits(dataFolder string, change func(*api.ModelLimits)) (*api.M
 	return &c.Limits, err
 }
 
-// loadAgentModel returns the model for the engine, or nil if there is none: a nil interface, not a nil
-// *llm.Model.
+// loadAgentModel returns the model for the engine, or nil if there is none. In that case, it is a nil interface
+// rather than a nil *llm.Model.
 func loadAgentModel(dir string) (loaded agent.Model, modelLimits api.ModelLimits, _ error) {
 	m, limits, err := loadModel(dir)
 	if m == nil || err != nil {
@@ -134,9 +135,9 @@ func saveModelChoice(ctx context.Context, dataFolder, name, server string) (*cli
 	}
 	c, err := readModelChoice(dir)
 	if err != nil {
-		c = modelChoice{} // damaged: replaced
+		c = modelChoice{} // replace the damaged choice
 	}
-	if c.Model != name { // prices and context are of the other model
+	if c.Model != name { // prices and context size belong to the previous model
 		c.Limits.PromptPrice, c.Limits.CompletionPrice, c.Limits.ContextTokens = 0, 0, 0
 	}
 	c.Model, c.Server = name, server

@@ -10,10 +10,10 @@ import (
 	"github.com/scf-service/service/internal/testutil/modeltest"
 )
 
-var modelServers sync.Map // by script folder
+var modelServers sync.Map // by the script's folder
 
-// startModelServer starts a fake server of the model small, in the shapes of ollama and OpenAI, and sets MODEL_URL. The
-// model finds the words "with a second factor" wherever they are, for every statement.
+// startModelServer starts a fake server for the model small, with the APIs of ollama and OpenAI, and sets MODEL_URL.
+// The model finds the words "with a second factor" wherever they occur, for every statement.
 func startModelServer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: model-server")
@@ -39,7 +39,7 @@ func waitForModelServer(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("no request hangs")
 }
 
-// setModelServer makes the server misbehave, or serve a model with another digest or under another name.
+// setModelServer makes the server misbehave, or serve a model with a different digest or name.
 func setModelServer(ts *testscript.TestScript, neg bool, args []string) {
 	started, ok := modelServers.Load(ts.Getenv("WORK"))
 	if neg || !ok || len(args) != 2 {
@@ -49,7 +49,7 @@ func setModelServer(ts *testscript.TestScript, neg bool, args []string) {
 	requests, _ := server.Requests()
 	server.Set(func(s *modeltest.Server) {
 		switch args[0] {
-		case "hang": // after so many more requests
+		case "hang": // after the given number of further requests
 			n, err := strconv.Atoi(args[1])
 			if s.HangAt = 0; n > 0 {
 				s.HangAt = requests + n + 1

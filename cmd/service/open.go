@@ -17,10 +17,10 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// openCheckInterval is the time between two checks whether the pages are still used.
+// openCheckInterval is the interval at which to check whether the pages are still in use.
 const openCheckInterval = 5 * time.Second
 
-// openPages opens the pages of a server, or serves those of the local data folder until nobody uses them any more and
+// openPages opens the pages of a server, or serves those of the local data folder until nobody uses them anymore and
 // nothing is running.
 func openPages(ctx context.Context, target cli.Target, browser bool, ready func(cli.OpenInfo) error) error {
 	if target.Server != "" {
@@ -41,7 +41,7 @@ func servePages(ctx context.Context, local *localTransport, organization string,
 	if err != nil {
 		return err
 	}
-	if organization != "" { // the pages act in the active one
+	if organization != "" { // the pages act in the active organization
 		id, err := c.OrganizationID(ctx)
 		if err == nil {
 			_, err = client.Do(ctx, c, api.ActivateOrganization, &api.OrgInput{OrgID: id})
@@ -90,7 +90,8 @@ func servePages(ctx context.Context, local *localTransport, organization string,
 	}
 }
 
-// isWorking reports whether this process reads documents or executes workflows: another one would have to continue.
+// isWorking reports whether this process is reading documents or executing workflows, which another process would
+// have to continue.
 func (l *localTransport) isWorking(ctx context.Context, c *client.Client) bool {
 	l.mu.Lock()
 	own := l.owner != nil
@@ -135,7 +136,7 @@ func isWorkingIn(ctx context.Context, c *client.Client) bool {
 	return false
 }
 
-// startBrowser opens an address in the user's browser, and reports whether there is one.
+// startBrowser opens a URL in the user's browser, and reports whether there is one.
 func startBrowser(address string) (started bool) {
 	name, args := "xdg-open", []string{address}
 	switch runtime.GOOS {

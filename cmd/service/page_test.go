@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// openPage is the command "page FILE PATH": it opens the link in FILE as a browser does, then the page at PATH, and
-// saves that as page.html. With "!", the page has to be refused.
+// openPage implements the command "page FILE PATH": it opens the link in FILE as a browser does, then the page at
+// PATH, and saves that page as page.html. With "!", the page must be rejected.
 func openPage(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: page FILE PATH")

@@ -34,7 +34,7 @@ func xdgDir(variable, below string) string {
 		return dir
 	}
 	homeDir, err := os.UserHomeDir()
-	if err != nil || !filepath.IsAbs(homeDir) { // a relative one would be below whatever folder the user is in
+	if err != nil || !filepath.IsAbs(homeDir) { // a relative path would be below whatever folder the user is in
 		return filepath.Join(privateTempDir(), below)
 	}
 	return filepath.Join(homeDir, below)
@@ -54,17 +54,17 @@ func socketPath(dir string) string {
 	return filepath.Join(privateTempDir(), hex.EncodeToString(sum[:8])+".sock")
 }
 
-// privateTempDir returns a folder below the system's temporary folder that belongs to this user and that
-// nobody else can read. Another user could otherwise receive the evidence, or answer in our name.
+// privateTempDir returns a folder below the system's temporary folder that belongs to this user and that nobody else
+// can read. Otherwise, another user could receive the evidence, or respond in the program's place.
 var privateTempDir = sync.OnceValue(func() string {
 	dir := filepath.Join(os.TempDir(), "service-"+strconv.Itoa(os.Getuid()))
 	if err := os.Mkdir(dir, 0o700); err == nil || isPrivateDir(dir) {
 		return dir
 	}
-	// Another user owns that name, so the folder is used for this run only.
+	// Another user owns that folder, so another one is used for this run only.
 	dir, err := os.MkdirTemp("", "service-")
 	if err != nil {
-		return filepath.Join(os.TempDir(), "service-has-no-folder") // creating it fails with a clear error
+		return filepath.Join(os.TempDir(), "service-has-no-folder") // creating this folder will fail with a clear error
 	}
 	return dir
 })

@@ -17,15 +17,15 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// These paths are served only on the data folder's socket and are not part of the API: they concern
-// this process, not the service.
+// These paths are only served on the data folder's socket. They are not part of the API, because they concern this
+// process rather than the service.
 const (
 	processPath  = "/process"
 	logLevelPath = "/process/log-level"
 )
 
-// pprofHandler serves profiling data of the process, only on the folder's socket, which only its
-// user can reach.
+// pprofHandler serves the process's profiling data. It is only available on the folder's socket, which only its user
+// can access.
 var pprofHandler = func() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
@@ -69,7 +69,7 @@ func (o *folderOwner) processInfo() cli.Process {
 	return p
 }
 
-// handleSetLogLevel changes the log level of a daemon, until it is changed again or the daemon ends.
+// handleSetLogLevel changes the log level of a daemon until it is changed again or the daemon stops.
 func (o *folderOwner) handleSetLogLevel(w http.ResponseWriter, r *http.Request) bool {
 	b, err := io.ReadAll(io.LimitReader(r.Body, 100))
 	var to slog.Level
@@ -87,7 +87,7 @@ func (o *folderOwner) handleSetLogLevel(w http.ResponseWriter, r *http.Request) 
 	}
 	before := level.Level()
 	level.Set(to)
-	// Log at the new level itself, so that the message always appears.
+	// Log at the new level itself, so that the message is always logged.
 	o.log.Log(
 		r.Context(),
 		max(to, before, slog.LevelInfo),
@@ -110,8 +110,8 @@ func findFolderProcess(ctx context.Context, dir string) (*cli.Process, error) {
 	return sendProcessRequest(ctx, dir, http.MethodGet, processPath, nil)
 }
 
-// setDaemonLogLevel changes the log level of the daemon that serves a data folder. It returns nil if
-// nobody answers.
+// setDaemonLogLevel changes the log level of the daemon that serves a data folder. It returns nil if no process
+// responds.
 func setDaemonLogLevel(ctx context.Context, dir, level string) (*cli.Process, error) {
 	dir, err := resolveDataDir(dir)
 	if err != nil {
@@ -124,7 +124,7 @@ func setDaemonLogLevel(ctx context.Context, dir, level string) (*cli.Process, er
 func sendProcessRequest(ctx context.Context, dir, method, path string, body io.Reader) (*cli.Process, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socketPath(dir))
 	if err != nil {
-		return nil, ctx.Err() // no process has it open
+		return nil, ctx.Err() // no process has the folder open
 	}
 	req, err := http.NewRequestWithContext(ctx, method, "http://service.local"+path, body)
 	if err != nil {
@@ -135,7 +135,7 @@ func sendProcessRequest(ctx context.Context, dir, method, path string, body io.R
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("a process has the data folder %s open but doesn't respond: %w", dir, err)
 		}
-		return nil, nil // it has just ended
+		return nil, nil // the process has just ended
 	}
 	defer resp.Body.Close()
 	var p cli.Process

@@ -30,7 +30,7 @@ func newTestUser(t *testing.T) *testUser {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	// A short path, because it is part of the socket's path.
+	// The path must be short, because it is part of the socket's path.
 	home, err := os.MkdirTemp("", "svc")
 	if err != nil {
 		t.Fatal(err)
@@ -142,8 +142,8 @@ func (r *running) signal(s syscall.Signal) {
 	}
 }
 
-// holdFolder starts a process that has the folder open until release is called: it reads a request
-// body from a pipe that stays open.
+// holdFolder starts a process that has the folder open until release is called. The process reads a request body from
+// a pipe that stays open.
 func (u *testUser) holdFolder() (r *running, release func()) {
 	u.t.Helper()
 	cmd := u.command("api", "POST", "/kb/search", "-d", "-")
@@ -193,7 +193,7 @@ func (u *testUser) writeEvidence() string {
 	return dir
 }
 
-// outcome is the result of an assessment, without what differs from run to run.
+// outcome is the result of an assessment, without anything that differs from run to run.
 type outcome struct {
 	Versions  map[string][]string // content hashes by deliverable
 	Documents []string

@@ -18,8 +18,8 @@ import (
 // releases is the URL that `service upgrade check` queries, set by the release build.
 var releases = ""
 
-// fetchReleaseResponse fetches the information about releases from an address. That address and all
-// redirects must use HTTPS unless plain HTTP is allowed. No credential is sent.
+// fetchReleaseResponse fetches information about releases from a URL. That URL and all redirects must use HTTPS
+// unless plain HTTP is allowed. No credential is sent.
 func fetchReleaseResponse(ctx context.Context, address string, t cli.Target, limit int64) ([]byte, error) {
 	transport, err := serverTransport(t.CA)
 	if err != nil {
@@ -82,7 +82,7 @@ func fetchReleaseResponse(ctx context.Context, address string, t cli.Target, lim
 	return b, nil
 }
 
-// executablePath returns the path of this program with links resolved, or "" if it is unknown.
+// executablePath returns the path of this program with symbolic links resolved, or "" if it is unknown.
 func executablePath() string {
 	path, err := os.Executable()
 	if err != nil {

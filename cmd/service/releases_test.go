@@ -48,7 +48,7 @@ func TestReadRelease(t *testing.T) {
 		url    string
 		target cli.Target
 		limit  int64
-		says   string // empty if it can be read
+		says   string // empty if the response can be read
 	}{
 		{plain.URL + "/latest", cli.Target{Token: "secret", Session: "secret"}, 10, ""},
 		{plain.URL + "/moved", cli.Target{}, 10, ""},

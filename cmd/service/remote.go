@@ -16,8 +16,7 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// rateLimitWait is how long a command waits if a server asks to slow down: longer than the
-// rate-limit window.
+// rateLimitWait is how long a command waits if a server asks to slow down. It is longer than the rate-limit window.
 const rateLimitWait = 90 * time.Second
 
 // newServerClient returns a client for the target server.
@@ -79,7 +78,7 @@ func passwordReader() func(context.Context, string) (string, error) {
 		select {
 		case t := <-done:
 			return string(t.secret), t.err
-		case <-ctx.Done(): // Ctrl-C: the read continues, but echo is turned on again
+		case <-ctx.Done(): // Ctrl-C: the read continues, but the terminal echoes again
 			_ = term.Restore(fd, before)
 			return "", ctx.Err()
 		}

@@ -25,16 +25,16 @@ func TestMain(m *testing.M) {
 	testscript.Main(postgrestest.Stopping{M: m}, map[string]func(){"service": func() { os.Exit(run()) }})
 }
 
-// writeWeights writes a file of weights of a network that reads at random.
+// writeWeights writes the weights of a network whose readings are random.
 func writeWeights(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), weightstest.File(weightstest.Header), 0o600))
 }
 
-// gcPercent is the GOGC of the many short processes that tests start; with the default they spend a
-// sixth of their time collecting garbage.
+// gcPercent is the GOGC value for the many short processes that tests start. With the default, they would spend a
+// sixth of their time on garbage collection.
 const gcPercent = "400"
 
-// TestScripts runs the scripts; each follows a user through a feature or a misuse of it.
+// TestScripts runs the scripts. Each follows a user through a feature, or through misuse of it.
 func TestScripts(t *testing.T) {
 	evidence, err := filepath.Abs("../../examples/harbor/evidence")
 	if err != nil {
@@ -73,7 +73,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HARBOR", evidence)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("GOGC", gcPercent)
-			env.Setenv("SERVICE_KEYRING", "off") // do not use the keyring of whoever runs the tests
+			env.Setenv("SERVICE_KEYRING", "off") // don't use the keyring of the user who runs the tests
 			// All scripts share the compiled PDF reader.
 			env.Setenv("XDG_CACHE_HOME", cache)
 			return nil
@@ -103,7 +103,7 @@ func TestPostgresScripts(t *testing.T) {
 	})
 }
 
-// runsConcurrently reports whether a script runs several processes at a time.
+// runsConcurrently reports whether a script runs several processes at the same time.
 func runsConcurrently(t *testing.T, path string) bool {
 	t.Helper()
 	b, err := os.ReadFile(path)

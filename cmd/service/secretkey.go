@@ -15,13 +15,13 @@ import (
 )
 
 // secretKeys manages the keys that encrypt the secrets of webhooks and integrations. They come from
-// SERVICE_SECRET_KEY, otherwise from a file in the data folder, created when first needed, or from
-// the system's keyring if the file says so. They are not in the database, so that a copy of the
-// database alone reveals nothing.
+// SERVICE_SECRET_KEY, otherwise from a file in the data folder that is created when first needed, or from the
+// system's keyring if the file says so. They are not in the database, so that a copy of the database alone doesn't
+// reveal any secrets.
 type secretKeys struct {
 	dir     string
 	env     func(string) string
-	keyring contexts.Keyring // nil: none
+	keyring contexts.Keyring // nil if there is none
 }
 
 const (
@@ -73,7 +73,7 @@ func (s *secretKeys) LoadOrCreate() ([]secretbox.Key, error) {
 	return secretbox.ParseKeys(text, "the key in the keyring")
 }
 
-// Save replaces the keys and stores them at place, or where they are now if place is empty. Whenever the
+// Save replaces the keys and stores them at place, or at their current location if place is empty. Whenever the
 // program is restarted, it finds keys that decrypt all secrets.
 func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 	now := s.Location()

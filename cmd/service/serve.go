@@ -157,7 +157,7 @@ func daemonLogger(o cli.ServeOptions, level slog.Leveler) *slog.Logger {
 func flushTraces(t *tracing.Tracer) {
 	ctx, cancel := context.WithTimeout(context.Background(), abortGrace)
 	defer cancel()
-	_ = t.Close(ctx) // losses were already logged
+	_ = t.Close(ctx) // losses have already been logged
 }
 
 // checkNoDaemonServes returns an error if a daemon serves the folder.
@@ -201,7 +201,7 @@ func openFolderWhenFree(
 			if p.Daemon {
 				return nil, servedByError(dir, p)
 			}
-			deadline = time.Now().Add(openTimeout) // it is responding, so keep waiting
+			deadline = time.Now().Add(openTimeout) // the process is responding, so keep waiting
 			if !waitLogged {
 				log.Info("waiting for another command to end", "data", dir, "pid", p.PID)
 				waitLogged = true
@@ -247,13 +247,12 @@ func (d *daemonServer) createFirstAdmin(ctx context.Context, a *cli.FirstAdmin) 
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
-	// maxHeader is large enough that requests with too many headers reach the code that refuses
-	// them with a message.
+	// maxHeader is large enough that requests with too many headers reach the code that rejects them with a message.
 	maxHeader = 1 << 20
 )
 
-// serveEndpoint serves requests at an endpoint. There is no time limit for a whole request: uploads
-// and responses may take long while they make progress.
+// serveEndpoint serves requests at an endpoint. There is no time limit for a whole request, because uploads and
+// responses may take long as long as they make progress.
 func (d *daemonServer) serveEndpoint(e endpoint, h http.Handler, cert *certificate) {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
@@ -304,7 +303,7 @@ func (d *daemonServer) stop() error {
 	case err := <-closed:
 		d.log.Info("stopped", "took", time.Since(began).Round(time.Millisecond))
 		if errors.Is(err, context.DeadlineExceeded) {
-			return nil // or caused by a local command; everything is closed
+			return nil // or the error was caused by a local command; everything is closed
 		}
 		return err
 	case <-time.After(d.shutdownTimeout - time.Since(began) + abortGrace):
@@ -315,7 +314,7 @@ func (d *daemonServer) stop() error {
 // warnUnencrypted warns if passwords would be sent unencrypted over a network.
 func warnUnencrypted(log *slog.Logger, endpoints []endpoint, publicURL string) {
 	if strings.HasPrefix(publicURL, "https://") {
-		return // a proxy in front provides TLS
+		return // a proxy in front of the service provides TLS
 	}
 	for _, e := range endpoints {
 		if !e.loopback && !e.secure {
@@ -325,7 +324,7 @@ func warnUnencrypted(log *slog.Logger, endpoints []endpoint, publicURL string) {
 	}
 }
 
-// loginURL returns the address for `service login`.
+// loginURL returns the URL for `service login`.
 func loginURL(endpoints []endpoint, publicURL string) string {
 	if publicURL != "" {
 		return publicURL

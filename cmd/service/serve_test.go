@@ -35,7 +35,7 @@ func (u *testUser) startDaemon(args ...string) (*running, string) {
 	return r, status.Process.Listen[0]
 }
 
-// stopDaemon ends a daemon as systemd and containers do.
+// stopDaemon stops a daemon in the same way as systemd and containers do.
 func (r *running) stopDaemon() {
 	r.t.Helper()
 	r.signal(syscall.SIGTERM)
@@ -211,8 +211,7 @@ func slowPost(t *testing.T, url string) (net.Conn, *bufio.Reader) {
 		t.Fatal(err)
 	}
 	in := bufio.NewReader(conn)
-	// The server sends 100 Continue once the handler reads the body, so the request is being
-	// handled then.
+	// The server sends 100 Continue once the handler reads the body, so the request is being handled at that point.
 	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("%q, %v", line, err)
 	}
@@ -225,8 +224,8 @@ func slowPost(t *testing.T, url string) (net.Conn, *bufio.Reader) {
 	return conn, in
 }
 
-// TestStopFinishesRequests checks that running requests are answered when the daemon stops, and new
-// ones are refused.
+// TestStopFinishesRequests checks that running requests are completed when the daemon stops, and that new ones are
+// rejected.
 func TestStopFinishesRequests(t *testing.T) {
 	u := newTestUser(t)
 	r, url := u.startDaemon()
@@ -250,8 +249,7 @@ func TestStopFinishesRequests(t *testing.T) {
 	r.expectExit(0)
 }
 
-// TestStopAbortsRequests checks that a request that never ends does not keep the daemon from
-// stopping.
+// TestStopAbortsRequests checks that a request that never ends does not prevent the daemon from stopping.
 func TestStopAbortsRequests(t *testing.T) {
 	u := newTestUser(t)
 	r, url := u.startDaemon("--shutdown-timeout", "300ms")
@@ -261,15 +259,15 @@ func TestStopAbortsRequests(t *testing.T) {
 	r.expectExit(0)
 }
 
-// TestSecondSignal checks that a second signal ends the daemon at once.
+// TestSecondSignal checks that a second signal stops the daemon immediately.
 func TestSecondSignal(t *testing.T) {
 	u := newTestUser(t)
 	r, url := u.startDaemon("--shutdown-timeout", "10m")
 	slowPost(t, url)
 	r.signal(syscall.SIGTERM)
 	r.waitFor("msg=stopping")
-	// The program stops handling signals when it logs this; an earlier second signal would count as
-	// part of the first.
+	// The program stops handling signals when it logs this. An earlier second signal would count as part of the
+	// first.
 	ended := make(chan struct{})
 	defer close(ended)
 	go func() {

@@ -2,5 +2,5 @@
 
 package main
 
-// checkNotShared does nothing: on this system, file modes don't show who has access.
+// checkNotShared does nothing, because file modes on this system don't show who has access.
 func checkNotShared(string) error { return nil }

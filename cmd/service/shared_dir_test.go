@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// TestSharedDataFolder checks that a data folder that other users can change is refused, with what to do.
+// TestSharedDataFolder checks that a data folder that other users can change is rejected, with advice on what to do.
 func TestSharedDataFolder(t *testing.T) {
 	for what, c := range map[string]struct {
 		change  func(dir string) error
-		refused string // the path that the message names, below the folder's parent
+		refused string // the path that the message names, relative to the folder's parent
 	}{
 		"private":             {func(string) error { return nil }, ""},
 		"readable by others":  {func(dir string) error { return os.Chmod(dir, 0o755) }, ""},
@@ -50,7 +50,7 @@ func TestSharedDataFolder(t *testing.T) {
 		}, "data"},
 		"owned by another user": {func(dir string) error {
 			if os.Geteuid() != 0 {
-				return nil // only root can give a folder away
+				return nil // only root can change a folder's owner
 			}
 			return os.Chown(dir, 65532, 65532)
 		}, map[bool]string{true: "data"}[os.Geteuid() == 0]},

@@ -25,12 +25,12 @@ func checkNotShared(dir string) error {
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return nil // opening it reports the error
+		return nil // opening the folder reports the error
 	}
 	if isShared(info) {
 		return sharedDataError(dir, info)
 	}
-	entries, _ := os.ReadDir(dir) // likewise
+	entries, _ := os.ReadDir(dir) // any error is reported when the folder is opened
 	for _, e := range entries {
 		info, err := e.Info()
 		if err == nil && (info.IsDir() || info.Mode().IsRegular()) && isShared(info) {

@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// socketServer is the socket through which other commands reach this process while it has the
-// folder open. Closing it drops no connection: every accepted connection gets an answer.
+// socketServer is the socket through which other commands communicate with this process while it has the folder open.
+// Closing it drops no connection: every accepted connection receives a response.
 type socketServer struct {
 	path   string
 	server *http.Server
@@ -24,15 +24,15 @@ type socketServer struct {
 	mu sync.Mutex
 	// pendingConns are the connections whose request has not reached the handler.
 	pendingConns map[net.Conn]bool
-	// connHandled is signalled when one of them has reached the handler.
+	// connHandled is signaled when one of them has reached the handler.
 	connHandled chan struct{}
 }
 
 type connKey struct{}
 
-// serveSocket opens the socket; the caller must hold the store's lock.
+// serveSocket opens the socket. The caller must hold the store's lock.
 func serveSocket(path string, h http.Handler, log *slog.Logger) (*socketServer, error) {
-	_ = os.Remove(path) // stale socket of a killed process: holding the lock proves it has ended
+	_ = os.Remove(path) // the socket is stale: holding the lock proves that its process has ended
 	old := umask(0o177)
 	l, err := net.Listen("unix", path)
 	umask(old)
@@ -80,11 +80,10 @@ func (d *socketServer) markHandled(c net.Conn) {
 	}
 }
 
-// maxRequestWait is the maximum time closing waits for other commands' requests.
+// maxRequestWait is the maximum time that closing waits for other commands' requests.
 const maxRequestWait = 10 * time.Minute
 
-// close stops accepting connections and waits, until ctx ends, for all accepted requests to be
-// answered.
+// close stops accepting connections and waits until all accepted requests have been answered or ctx ends.
 func (d *socketServer) close(ctx context.Context) error {
 	d.stopAcceptingAndAwaitRequests()
 	err := d.server.Shutdown(ctx)
@@ -95,10 +94,10 @@ func (d *socketServer) close(ctx context.Context) error {
 	return err
 }
 
-// stopAcceptingAndAwaitRequests removes the socket, so that no new connections are made, and waits until
-// the requests of existing connections are being handled, because a server that is shutting down drops
-// connections without a request. Connections are accepted in order, so once a final connection of our own
-// is answered, all earlier ones have been accepted.
+// stopAcceptingAndAwaitRequests removes the socket, so that no new connections are made, and waits until the requests
+// of existing connections are being handled, because a server that is shutting down drops connections without a
+// request. Connections are accepted in order, so once a final connection made by this process has been answered, all
+// earlier ones have been accepted.
 func (d *socketServer) stopAcceptingAndAwaitRequests() {
 	movedPath := d.path + "~"
 	if err := os.Rename(d.path, movedPath); err != nil {

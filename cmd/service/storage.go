@@ -20,14 +20,14 @@ import (
 	"github.com/scf-service/service/store/s3"
 )
 
-// storage says where records and files are stored. The zero value is the data folder.
+// storage specifies where records and files are stored. The zero value is the data folder.
 type storage struct {
 	database string // URL of a PostgreSQL database
 	bucket   string // URL of a bucket for files; only with a database
 }
 
-// open opens the store, and returns it with the clock of its records. Several processes may use one database, but not one
-// data folder.
+// open opens the store, and returns it with the clock used for its records. Several processes can use the same
+// database, but not the same data folder.
 func (s storage) open(ctx context.Context, dir string, log *slog.Logger) (*store.DB, func() time.Time, error) {
 	o := storeOptions(dir, log)
 	if s.database == "" {
@@ -44,8 +44,8 @@ func (s storage) open(ctx context.Context, dir string, log *slog.Logger) (*store
 	return db, o.Clock, err
 }
 
-// connect connects to the database and to the bucket, if there is one, and locks dir until the database is closed, unless dir
-// is empty.
+// connect connects to the database and to the bucket, if there is one. Unless dir is empty, it locks dir until the
+// database is closed.
 func (s storage) connect(ctx context.Context, dir string, log *slog.Logger) (d *unlockingDriver, objects store.Objects, err error) {
 	unlock := func() {}
 	if dir != "" {
@@ -67,7 +67,7 @@ func (s storage) connect(ctx context.Context, dir string, log *slog.Logger) (d *
 	return &unlockingDriver{DB: driver, unlock: unlock}, objects, nil
 }
 
-// bucketError is an error of opening the bucket.
+// bucketError is an error from opening the bucket.
 type bucketError struct{ error }
 
 func (e *bucketError) Unwrap() error { return e.error }
@@ -83,8 +83,8 @@ func (d *unlockingDriver) Close() error {
 	return d.DB.Close()
 }
 
-// lockSharedFolder locks the data folder of a process that uses a database elsewhere, as the file of a database would be
-// locked. On systems without locks it does nothing.
+// lockSharedFolder locks the data folder of a process that uses a database elsewhere, in the same way as the file of
+// a database would be locked. On systems without file locks, it does nothing.
 func lockSharedFolder(dir string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func lockSharedFolder(dir string) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// newIDAt returns a new ID whose time is that of the database's clock, so that the IDs of several processes are in order.
+// newIDAt returns a new ID with the time of the database's clock, so that the IDs of several processes are in order.
 func newIDAt(now time.Time) string {
 	id := uuid.Must(uuid.NewV7())
 	for i, ms := 5, now.UnixMilli(); i >= 0; i, ms = i-1, ms>>8 {
@@ -109,7 +109,7 @@ func newIDAt(now time.Time) string {
 	return id.String()
 }
 
-// name returns the name of the database in messages, without a password.
+// name returns the name of the database for messages, without a password.
 func (s storage) name() string {
 	u, err := url.Parse(s.database)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s storage) explainOpenError(dir string, err error) error {
 	return fmt.Errorf("opening the data folder %s: %w", dir, err)
 }
 
-// openPlace returns a place to copy from or to. The caller closes its driver, if it has one.
+// openPlace returns a place to copy from or to. The caller must close its driver, if it has one.
 func openPlace(ctx context.Context, at cli.StorePlace, log *slog.Logger) (p store.Place, err error) {
 	if at.Data != "" {
 		if p.Dir, err = resolveDataDir(at.Data); err != nil {
@@ -177,7 +177,7 @@ func copyStore(ctx context.Context, from, to cli.StorePlace, progress func(recor
 		}
 	}
 	if d, ok := o.From.Driver.(*unlockingDriver); ok {
-		o.Clock = d.Now // the clock by which daemons say until when they use the source
+		o.Clock = d.Now // the clock that daemons use to record until when they use the source
 	}
 	if from.Store == "" {
 		if release, lockErr := filelock.TryLock(o.From.Dir); !errors.Is(lockErr, filelock.ErrLocked) {

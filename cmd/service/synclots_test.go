@@ -24,12 +24,12 @@ type faultyProxy struct {
 	target *httputil.ReverseProxy
 
 	mu sync.Mutex
-	// files holds the size of each complete upload, pushes the size and response of each push.
+	// files holds the size of each complete upload, and pushes the size and response of each push.
 	files  []int64
 	pushes []string
 	// uploadsStarted counts file uploads, including interrupted ones.
 	uploadsStarted int
-	// brokenUpload is the number, from 1, of the upload that is cut off; lostPush that of the push
+	// brokenUpload is the number, counting from 1, of the upload that is cut off. lostPush is the number of the push
 	// whose response is lost.
 	brokenUpload, lostPush int
 }
@@ -92,8 +92,8 @@ func (c *countingBody) Read(p []byte) (int, error) {
 
 func (c *countingBody) Close() error { return c.body.Close() }
 
-// TestSyncInChunks checks that changes that exceed one request are sent in several, and that an
-// interrupted sync does not send again what has arrived.
+// TestSyncInChunks checks that changes that exceed one request are sent in several requests, and that an interrupted
+// sync does not resend what has already arrived.
 func TestSyncInChunks(t *testing.T) {
 	server, laptop := newTestUser(t), newTestUser(t)
 	password := server.do("daemon", "init", "--org", "Acme", "--email", "ada@acme.example", "--name", "Ada", "--jq", ".owner_password")
@@ -107,8 +107,7 @@ func TestSyncInChunks(t *testing.T) {
 	between := httptest.NewServer(w)
 	defer between.Close()
 
-	// Eight unreadable files, which are stored nevertheless, and more small ones than fit into one
-	// batch.
+	// Eight unreadable files, which are stored nevertheless, and more small files than fit into one batch.
 	dir, whole := filepath.Join(laptop.home, "files"), int64(0)
 	random := rand.NewChaCha8([32]byte{11})
 	write := func(name string, content []byte) {
@@ -132,7 +131,7 @@ func TestSyncInChunks(t *testing.T) {
 		)
 	}
 	laptop.do("assess", "create", "Site", "-f", "iso-27001-2022")
-	_ = laptop.command("doc", "add", dir).Run() // reports that eight files could not be read
+	_ = laptop.command("doc", "add", dir).Run() // reports an error because eight files could not be read
 	documents := func(u *testUser, more ...string) []string {
 		l := readJSON[api.List[api.Document]](u, append([]string{"doc", "list"}, more...)...)
 		var all []string

@@ -33,7 +33,7 @@ func systemdListeners() (out []net.Listener, err error) {
 	for fd := firstInherited; fd < firstInherited+n; fd++ {
 		f := os.NewFile(uintptr(fd), "socket "+strconv.Itoa(fd))
 		l, err := net.FileListener(f)
-		_ = f.Close() // the listener has a copy
+		_ = f.Close() // the listener has a copy of the file descriptor
 		if err != nil {
 			return out, fmt.Errorf("file %d passed by systemd is not a listening socket: %w", fd, err)
 		}
@@ -48,7 +48,7 @@ func notifySystemd(lines ...string) {
 	if path == "" {
 		return
 	}
-	if strings.HasPrefix(path, "@") { // an abstract name
+	if strings.HasPrefix(path, "@") { // an abstract socket name
 		path = "\x00" + path[1:]
 	}
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})

@@ -37,5 +37,5 @@ func openTerminalLog() io.Writer {
 	if err != nil {
 		return io.Discard
 	}
-	return f // for as long as the program runs
+	return f // stays open for as long as the program runs
 }

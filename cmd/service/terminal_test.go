@@ -40,7 +40,7 @@ func newPane(t *testing.T, u *testUser, w, h int, args ...string) *pane {
 }
 
 func (p *pane) tmux(args ...string) string {
-	out, _ := exec.Command("tmux", append([]string{"-u", "-S", p.socket}, args...)...).Output() // fails if the program has ended
+	out, _ := exec.Command("tmux", append([]string{"-u", "-S", p.socket}, args...)...).Output() // fails if the program has exited
 	return string(out)
 }
 
@@ -79,7 +79,7 @@ func (p *pane) waitUntil(what string, like func(text string) bool) {
 	}
 }
 
-// press presses keys, named as in tmux; typeText types a text.
+// press presses keys, named as in tmux. typeText types a text.
 func (p *pane) press(keys ...string) { p.tmux(append([]string{"send-keys"}, keys...)...) }
 func (p *pane) typeText(text string) { p.tmux("send-keys", "-l", text) }
 
@@ -120,13 +120,13 @@ func writeCatalog(t *testing.T, path string, n int) {
 	}
 }
 
-// TestTerminalReviewOfLargeCatalog reviews the Statement of Applicability of a large catalog in a
-// terminal: many items are changed at once and changed back, and it is submitted and approved; the
-// command line shows the same. The long form has as many controls as the SCF.
+// TestTerminalReviewOfLargeCatalog reviews the Statement of Applicability of a large catalog in a terminal: many
+// items are changed at once and changed back, and it is submitted and approved. The command line must show the same
+// results. The long version has as many controls as the SCF.
 func TestTerminalReviewOfLargeCatalog(t *testing.T) {
 	programtest.FindOrSkip(t, "tmux")
 	u := newTestUser(t)
-	controls, matching := 400, 11 // matching contain "part-14"
+	controls, matching := 400, 11 // matching is the number of controls that contain "part-14"
 	if longtest.Enabled() {
 		controls, matching = 1468, 79
 	}
@@ -141,7 +141,7 @@ func TestTerminalReviewOfLargeCatalog(t *testing.T) {
 	u.do("catalog", "import", "catalog.json")
 	u.do("assess", "run", "policy.md", "--version", "wide-1", "--name", "Wide", "--until", "soa_drafted", "-q")
 
-	p := newPane(t, u, 120, 32) // `service` alone, in a terminal
+	p := newPane(t, u, 120, 32) // `service` without arguments, in a terminal
 	p.waitForText("Wide", "SoA drafted", "Statement of Applicability", fmt.Sprintf("%d, draft", controls))
 	p.press("1")
 	p.waitForText(fmt.Sprint("of ", controls), "AST-01", "Requirements of the control")
@@ -159,7 +159,7 @@ func TestTerminalReviewOfLargeCatalog(t *testing.T) {
 		if err := json.Unmarshal(
 			u.do("soa", "items", "--owner", "Ada Lovelace", "-o", "json"),
 			&items,
-		); err != nil { // over the terminal's own socket
+		); err != nil { // in the terminal's own tmux server
 			t.Fatal(err)
 		}
 		return len(items.Data)
@@ -176,7 +176,7 @@ func TestTerminalReviewOfLargeCatalog(t *testing.T) {
 
 	p.press("Escape")
 	p.waitForText(fmt.Sprintf("of %d, %d to review, %d marked", controls, controls, matching))
-	p.press("Escape") // a terminal would combine Escape and an immediately following key
+	p.press("Escape") // a terminal would combine Escape with a key that follows immediately
 	p.waitUntil("the marks are gone", func(text string) bool { return !strings.Contains(text, "marked") })
 	p.press("Home")
 	p.waitForText(fmt.Sprintf("1 of %d,", controls))
@@ -186,7 +186,7 @@ func TestTerminalReviewOfLargeCatalog(t *testing.T) {
 	p.waitForText("AST-01 changed")
 	p.waitUntilSaved()
 
-	// Resize the terminal meanwhile.
+	// Resize the terminal in the meantime.
 	p.tmux("resize-window", "-x", "40", "-y", "10")
 	p.waitForText("AST-01")
 	p.tmux("resize-window", "-x", "160", "-y", "45")

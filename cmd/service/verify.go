@@ -37,7 +37,7 @@ func verifyArchive(ctx context.Context, path string) (*cli.Verification, error) 
 	defer f.Close()
 	got, err := archive.Verify(f, size)
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // not a finding
+		return nil, ctx.Err() // not a finding about the archive
 	}
 	if err != nil {
 		return nil, err

@@ -1,13 +1,14 @@
-// Load runs the real program under the load of many organizations and reports how long its requests took.
+// Load runs the program under the load of many organizations and reports the durations of its requests.
 //
 //	cd tools && go run ./load -binary ../bin/service            # 200 organizations, ten minutes
 //	cd tools && go run ./load -binary ../bin/service -short     # 20 organizations, one minute
 //
 // It starts a daemon on an empty folder, without rate limits, and creates organizations of three sizes, most of them
-// small. First one small organization works alone, then all of them; in the middle, a catalog is imported and a
-// Statement of Applicability drafted. Receivers of events in other organizations answer only after seconds. It prints
-// percentiles by operation and by size of organization, how long events took to receivers that answer at once, and the
-// daemon's memory and goroutines over time, and exits with 1 if a request failed or a bar was missed.
+// small. First, one small organization works alone, and then all of them. Halfway through, a catalog is imported and
+// a Statement of Applicability drafted. Event receivers in other organizations take seconds to respond. It prints
+// percentiles by operation and by size of organization, how long events took to reach receivers that respond
+// immediately, and the daemon's memory and goroutines over time. It exits with 1 if a request failed or a limit was
+// exceeded.
 package main
 
 import (
@@ -38,9 +39,9 @@ import (
 // size is a class of organizations.
 type size struct {
 	name        string
-	share       int           // of 20 organizations
-	assessments int           // before it starts
-	pause       time.Duration // between two requests
+	share       int           // number out of 20 organizations
+	assessments int           // number of existing assessments
+	pause       time.Duration // pause between two requests
 }
 
 var sizes = []size{
@@ -49,11 +50,11 @@ var sizes = []size{
 	{"small", 15, 3, 2 * time.Second},
 }
 
-// The bars that a run has to meet.
+// The limits that a run must meet.
 const (
 	maxEventP99   = 500 * time.Millisecond
-	maxSlowdown   = 1.2 // of small organizations, against one alone
-	maxGrowth     = 1.3 // of memory and goroutines, last third against second
+	maxSlowdown   = 1.2 // of small organizations, compared with one alone
+	maxGrowth     = 1.3 // growth of memory and goroutines from the second to the last third
 	minComparison = 5 * time.Millisecond
 )
 
@@ -83,7 +84,7 @@ func main() {
 	}
 }
 
-// run prepares the organizations, lets them work and prints the report.
+// run prepares the organizations, makes them work and prints the report.
 func run(ctx context.Context, o options) (err error) {
 	d, err := startDaemon(ctx, o.binary)
 	if err != nil {
@@ -104,7 +105,7 @@ func run(ctx context.Context, o options) (err error) {
 	l.work(ctx, alone, l.organizations[len(l.organizations)-1:])
 	fmt.Printf("all for %s, with an import and a draft in the middle\n", together)
 	l.phase = "together"
-	r.forget() // events of the preparation
+	r.forget() // discard the events of the preparation
 	var middle sync.WaitGroup
 	middle.Go(func() {
 		pause(ctx, together/3)
@@ -171,7 +172,7 @@ func startDaemon(ctx context.Context, binary string) (*server, error) {
 	return nil, errors.Join(fmt.Errorf("the daemon doesn't answer: %s", text), d.stop())
 }
 
-// stop ends the daemon and deletes its folder; if the daemon failed, its log is in the error.
+// stop stops the daemon and deletes its folder. If the daemon has failed, the error contains its log.
 func (d *server) stop() error {
 	_ = d.cmd.Process.Signal(os.Interrupt)
 	err := d.cmd.Wait()
@@ -182,12 +183,12 @@ func (d *server) stop() error {
 	return errors.Join(err, d.log.Close(), os.RemoveAll(d.folder))
 }
 
-// receivers are the addresses to which events are sent: /slow answers late, /fast at once.
+// receivers are the URLs to which events are sent: /slow responds late, and /fast immediately.
 type receivers struct {
 	*http.Server
 	url string
 	mu  sync.Mutex
-	// delays are the times from the event to its receipt at /fast.
+	// delays are the times from an event to its receipt at /fast.
 	delays []time.Duration
 	slow   int
 }
@@ -227,7 +228,7 @@ func (r *receivers) forget() {
 	r.delays, r.slow = nil, 0
 }
 
-// organization is an organization with what its people know.
+// organization is an organization with the data that its users know.
 type organization struct {
 	id, key     string
 	size        size
@@ -241,10 +242,10 @@ func (o *organization) assessment(rnd *rand.Rand) string {
 	return o.assessments[rnd.IntN(len(o.assessments))]
 }
 
-// call is what times are collected for.
+// call identifies a kind of call whose durations are collected.
 type call struct{ phase, size, operation string }
 
-// sample is a look at the daemon.
+// sample is a sample of the daemon's resource usage.
 type sample struct{ resident, goroutines float64 }
 
 type load struct {
@@ -339,7 +340,7 @@ func (l *load) prepare(ctx context.Context, o options) error {
 		}
 		l.organizations = append(l.organizations, one)
 	}
-	// Events go at once to every second organization, and late to the others.
+	// Every second organization receives events immediately, the others late.
 	for n, one := range l.organizations {
 		address, count := "/fast", 1
 		if n%2 == 0 {
@@ -401,7 +402,7 @@ func (l *load) upload(ctx context.Context, by *organization, assessment, text st
 	return err
 }
 
-// operations are what people do, by how often.
+// operations are what users do, weighted by frequency.
 var operations = []struct {
 	name   string
 	weight int
@@ -442,7 +443,7 @@ func get(path string) func(context.Context, *load, *organization, *rand.Rand) er
 	}
 }
 
-// work lets organizations work for some time.
+// work makes organizations work for some time.
 func (l *load) work(ctx context.Context, d time.Duration, who []*organization) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -581,7 +582,7 @@ func ms(d time.Duration) string {
 	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64)
 }
 
-// report prints what was measured and returns an error that names what was missed.
+// report prints the results and returns an error that names the limits exceeded.
 func (l *load) report(w io.Writer) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

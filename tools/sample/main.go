@@ -1,10 +1,10 @@
-// Sample draws a random sample of the source for a reader who judges how well it reads.
+// Sample draws a random sample of the source for a reader who judges its readability.
 //
 //	cd tools && go run ./sample -seed $(git rev-parse HEAD) functions
 //
 // It prints functions (name and signature), comments (doc comments with the declaration below them), messages (texts
-// that people see) or behaviors (sentences to be placed in the tree; -answers adds the folders). The same seed and tree
-// draw the same sample.
+// for users) or behaviors (sentences to be assigned to folders; -answers adds the folders). The same seed and tree
+// result in the same sample.
 package main
 
 import (
@@ -30,7 +30,7 @@ import (
 //go:embed behaviors.txt
 var behaviors string
 
-// item is one thing that can be drawn. Its key makes the draw independent of the order of files.
+// item is something that can be drawn. Its key makes the draw independent of the order of files.
 type item struct {
 	key, text string
 }
@@ -65,7 +65,7 @@ func main() {
 	}
 }
 
-// draw returns the n items whose keys have the smallest hashes together with the seed.
+// draw returns the n items whose keys have the smallest hashes when combined with the seed.
 func draw(items []item, seed string, n int) []item {
 	hash := func(it item) string {
 		sum := sha256.Sum256([]byte(seed + "\x00" + it.key))
@@ -91,7 +91,8 @@ func readBehaviors(answers bool) []item {
 	return items
 }
 
-// readTree collects what the Go files outside tests declare. Generated files, test helpers and this tool are left out.
+// readTree collects the declarations in Go files other than tests. Generated files, test helpers and this tool are
+// left out.
 func readTree(root, what string) ([]item, error) {
 	var items []item
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -173,7 +174,7 @@ func comments(fset *token.FileSet, file *ast.File, path string) []item {
 
 var (
 	word = regexp.MustCompile(`[A-Za-z]{2,}`)
-	// Lists of words have none of these.
+	// Word lists contain none of these.
 	sentence = regexp.MustCompile(`(?i)\b(the|an?|is|are|be|to|of|in|for|and|or|not|no|with|by|from|this|that|it|can't|on|at|its)\b`)
 	notProse = regexp.MustCompile(`\(\?|\[\^|\\[bsdw]|\)\?|\$\{|</|/>|xmlns|^\W*$`)
 )
@@ -190,7 +191,7 @@ func messages(file *ast.File, path string) []item {
 		case *ast.Field:
 			skip[n.Tag] = true
 		case *ast.CallExpr:
-			// Patterns and word lists are data.
+			// Patterns and word lists are data, not messages.
 			if called := name(n.Fun); strings.Contains(strings.ToLower(called), "compile") || called == "Fields" {
 				return false
 			}
