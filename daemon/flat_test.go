@@ -74,12 +74,12 @@ func multiplyRecords(t testing.TB, db *store.DB, org string, from, to int) {
 }
 
 // readsEverything lists the operations that read all items of a version, all documents of an assessment, all
-// passages or the whole audit chain.
+// passages or the whole audit chain. A trend reads the newest 24 versions.
 var readsEverything = map[string]bool{
 	api.ExportAssessment.ID: true, api.ExportAudit.ID: true, api.VerifyAudit.ID: true, api.RenderReport.ID: true, api.VerifyReport.ID: true,
 	api.GetExecutiveSummary.ID: true, api.DiffArtifact.ID: true, api.ValidateSoA.ID: true, api.GetGapSummary.ID: true,
 	api.GetPOAMSummary.ID: true, api.GetAssessmentStatus.ID: true, api.ExportReaderDecisions.ID: true, api.ExportReaderStatements.ID: true,
-	api.GetKBStats.ID: true, api.GetEmbeddingStatus.ID: true, api.DownloadReport.ID: true,
+	api.GetKBStats.ID: true, api.GetEmbeddingStatus.ID: true, api.DownloadReport.ID: true, api.GetAssessmentTrend.ID: true,
 }
 
 // TestReadsAreFlat checks that a page of a list, a summary or a figure doesn't read more records when there are

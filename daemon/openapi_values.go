@@ -100,7 +100,7 @@ var exampleFields = map[string]any{
 	"CoverageAddition.have": []string{"iso-27001-2022"}, "have": []string{"iso-27001-2022"},
 	"weight": 9, "finding_origin": "", "due_changes": []api.MilestoneChange{},
 	"Milestone.completed_at": nil, "Milestone.completed_by": "", "Milestone.previous_status": "", "Milestone.completed_with_item": false,
-	"compliance_pct": 61.5, "compliance_formula": exampleFormula, "formula": exampleFormula, "maturity_avg": 1.9, "generated_by_agent_run_id": nil,
+	"compliance_pct": 61.5, "compliance_formula": exampleFormula, "formula": exampleFormula, "maturity_avg": 1.9, "open_gaps": 11, "generated_by_agent_run_id": nil,
 	"findings_by_severity": map[api.Severity]int{
 		api.SeverityHigh:   3,
 		api.SeverityMedium: 8,

@@ -95,6 +95,7 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.DeleteAssessment, a.Delete)
 	bindOperation(s, api.GetAssessmentStatus, a.Status)
 	bindOperation(s, api.GetAssessmentSummary, a.Summary)
+	bindOperation(s, api.GetAssessmentTrend, a.Trend)
 	bindOperation(s, api.GetTimeline, a.Timeline)
 	bindOperation(s, api.ListLifecycleEvents, a.ListEvents)
 	bindOperation(s, api.Transition, a.Transition)

@@ -474,7 +474,8 @@ func (r *tour) observe() {
 	for _, op := range []*api.Operation{
 		api.GetHealth.Operation, api.GetHealthV1.Operation, api.GetHealthDetailed.Operation, api.GetServiceHealth.Operation,
 		api.ListMyOrganizations.Operation, api.GetDashboard.Operation, api.ListAssessments.Operation, api.GetAssessmentSummary.Operation,
-		api.GetTimeline.Operation, api.ListLifecycleEvents.Operation, api.ListAuditEvents.Operation, api.ListImportRuns.Operation,
+		api.GetAssessmentTrend.Operation, api.GetTimeline.Operation, api.ListLifecycleEvents.Operation, api.ListAuditEvents.Operation,
+		api.ListImportRuns.Operation,
 	} {
 		r.call(op, "", "")
 	}

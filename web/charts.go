@@ -3,9 +3,7 @@ package web
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/internal/prose"
@@ -94,80 +92,4 @@ func (v *visit) maturityByDomain(assessmentID string) ([]domainRow, *radar, erro
 		chart.Labels = append(chart.Labels, radarLabel{int(x), int(y) + 4, anchor, rows[i].Code})
 	}
 	return rows, chart, nil
-}
-
-// trend is a chart of compliance and maturity across an assessment and the ones before it, drawn as lines in an
-// SVG of 600 by 200. The same values are also listed as rows. A line is "" if it has fewer than two points.
-type trend struct {
-	Points               []trendPoint
-	Compliance, Maturity string
-}
-
-// trendPoint is one assessment in a trend. X and Y are the coordinates of its compliance.
-type trendPoint struct {
-	ID, Name             string
-	Created              time.Time
-	Compliance, Maturity string
-	X, Y                 int
-}
-
-// maxTrend is the maximum number of assessments in a trend.
-const maxTrend = 8
-
-// trendOf compares an assessment with those that it continues and with earlier ones for the same client. It
-// returns nil if there are none.
-func (v *visit) trendOf(a *api.Assessment) (*trend, error) {
-	if a.CarriedFrom == nil && a.ClientName == "" {
-		return nil, nil
-	}
-	list, err := all(v, api.ListAssessments, &api.AssessmentsInput{})
-	if err != nil {
-		return nil, err
-	}
-	var chosen []api.Assessment
-	continued := a.ID
-	slices.SortFunc(list, func(x, y api.Assessment) int { return y.CreatedAt.Compare(x.CreatedAt) })
-	for i := range list {
-		x := &list[i]
-		sameClient := a.ClientName != "" && strings.EqualFold(x.ClientName, a.ClientName) && x.CreatedAt.Before(a.CreatedAt)
-		if x.ID != continued && !sameClient || len(chosen) == maxTrend {
-			continue
-		}
-		if x.ID == continued && x.CarriedFrom != nil {
-			continued = x.CarriedFrom.AssessmentID
-		}
-		chosen = append(chosen, *x)
-	}
-	if len(chosen) < 2 {
-		return nil, nil
-	}
-	slices.Reverse(chosen)
-	out := &trend{}
-	var compliance, maturity []string
-	for _, x := range chosen {
-		s, err := do(v, api.GetAssessmentSummary, &api.AssessmentInput{AssessmentID: x.ID})
-		if err != nil {
-			return nil, err
-		}
-		if s.CompliancePct == nil {
-			continue
-		}
-		p := trendPoint{ID: x.ID, Name: x.Name, Created: x.CreatedAt, Compliance: prose.Decimal(*s.CompliancePct) + "%"}
-		p.X = 40 + 520*len(out.Points)/(len(chosen)-1)
-		p.Y = 160 - int(*s.CompliancePct*1.4)
-		compliance = append(compliance, fmt.Sprintf("%d,%d", p.X, p.Y))
-		if s.MaturityAvg != nil {
-			p.Maturity = prose.Decimal(*s.MaturityAvg)
-			maturity = append(maturity, fmt.Sprintf("%d,%d", p.X, 160-int(*s.MaturityAvg*28)))
-		}
-		out.Points = append(out.Points, p)
-	}
-	if len(out.Points) < 2 {
-		return nil, nil
-	}
-	out.Compliance = strings.Join(compliance, " ")
-	if len(maturity) > 1 {
-		out.Maturity = strings.Join(maturity, " ")
-	}
-	return out, nil
 }

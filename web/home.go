@@ -154,6 +154,9 @@ type assessmentPage struct {
 	// Domains is the maturity of the domains. Radar is its chart, or nil if there are fewer than three domains.
 	Domains []domainRow
 	Radar   *radar
+	// Versions compares its versions, of which there are VersionCount; nil if there are fewer than two.
+	Versions     *trend
+	VersionCount int
 	// Trend compares the assessment with earlier ones; nil if there are none.
 	Trend *trend
 }
@@ -251,7 +254,10 @@ func (v *visit) showAssessment() error {
 	if page.Domains, page.Radar, err = v.maturityByDomain(a.ID); err != nil {
 		return err
 	}
-	if page.Trend, err = v.trendOf(a); err != nil {
+	if page.Versions, page.VersionCount, err = v.versionTrend(a.ID); err != nil {
+		return err
+	}
+	if page.Trend, err = v.assessmentTrend(a); err != nil {
 		return err
 	}
 	v.tabs, v.live = assessmentTabs(a, ""), "assessments/"+a.ID+"/events"

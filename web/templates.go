@@ -30,7 +30,6 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 		"place":       func(l api.Locator) string { return print.FormatLocation(nil, l) },
 		"where":       print.FormatLocation,
 		"time":        print.FormatTime,
-		"month":       func(t time.Time) string { return t.UTC().Format("2006-01") },
 		"iso":         func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"count":       prose.Count,
 		"changes":     changesText,

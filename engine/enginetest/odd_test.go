@@ -86,3 +86,39 @@ func TestLineOfAnotherVersion(t *testing.T) {
 		}
 	}
 }
+
+// TestTrend checks that a trend has the totals of each version, and those of the gap analysis and the maturity assessment
+// made from it.
+func TestTrend(t *testing.T) {
+	b := newBench(t)
+	ctx := t.Context()
+	policy := fstest.MapFS{"a.md": {Data: []byte("# Policy\n\nMulti-factor authentication is required for all remote access.\n")}}
+	a := b.assess(t, "lgpd", policy, api.StateSoADrafted)
+	in := &api.AssessmentInput{AssessmentID: a.ID}
+	if _, err := b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: *in}); err != nil {
+		t.Fatal(err)
+	}
+	g, err := b.Assessments.DraftGap(ctx, b.by, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Assessments.DraftMaturity(ctx, b.by, in); err != nil {
+		t.Fatal(err)
+	}
+	want, err := b.Assessments.Summary(ctx, b.by, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.Assessments.Trend(ctx, b.by, in)
+	if err != nil || len(got.Points) != 2 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	old, now := got.Points[0], got.Points[1]
+	if old.VersionNumber != 1 || old.OpenGaps != nil || old.MaturityAvg != nil || old.Applicable != want.Applicable {
+		t.Errorf("the first version: %+v", old)
+	}
+	if now.VersionNumber != 2 || *now.CompliancePct != *want.CompliancePct || now.Implemented != want.Implemented ||
+		now.OpenGaps == nil || *now.OpenGaps != g.ItemCount || *now.MaturityAvg != *want.MaturityAvg {
+		t.Errorf("the second version: %+v, not as in %+v", now, want)
+	}
+}
