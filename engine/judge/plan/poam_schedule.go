@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,26 +46,29 @@ const maxCMMCDays = 180
 // daysAllowedFor returns the days within which an item is due. Evidence has to be requested in half
 // the time, because it shows what else has to be done.
 func daysAllowedFor(severity api.Severity, action string, codes api.RequirementCodes) window {
-	w, ok := windows[severity]
-	if !ok {
-		w = windows[api.SeverityLow]
-	}
+	w := cmp.Or(windows[severity], windows[api.SeverityLow])
 	if action == "collect_evidence" {
 		w = window{w.first / 2, w.last / 2}
 	}
+	w.last = min(w.last, legalDays(codes))
+	return w
+}
+
+// legalDays returns the days within which the law requires an item to be closed, or a number above all others.
+func legalDays(codes api.RequirementCodes) int {
 	for framework, all := range codes {
 		if slices.ContainsFunc(all, func(code string) bool { return parseCMMCLevel2Requirement(framework, code) != "" }) {
-			w.last = min(w.last, maxCMMCDays)
+			return maxCMMCDays
 		}
 	}
-	return w
+	return math.MaxInt
 }
 
 // effortWeights are the relative amounts of work, used to spread due dates.
 var effortWeights = map[string]int{"small": 1, "medium": 4, "large": 10, "extra_large": 20}
 
 // assignDueDates spreads the due dates of items of the same severity over the days allowed for it, in their order and by
-// their effort. Dates that a user set or the evidence states are kept.
+// their effort, and postpones items if the plan would be too fast. Dates that a user set or the evidence states are kept.
 func assignDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis) {
 	now, err := today.Time()
 	if err != nil {
@@ -93,6 +98,57 @@ func assignDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis
 		w := g.window
 		days := w.first + (w.last-w.first)*done[g]/max(total[g], 1)
 		advanceDueDate(&items[i], today, lastFridayWithin(now, days))
+	}
+	limitPace(items, now, func(it *api.POAMItem) (lastDay int, ok bool) {
+		g, ok := groupOf(it)
+		return latestDay(g.severity, it.RequirementCodes), ok
+	})
+}
+
+// A plan is paced so that a few people can carry it out: items that are due until a day weigh no more than
+// minWeeklyWeight for each week until then, which is about 12 person-days. The pace is faster if the plan would otherwise
+// take more than planWeeks, or an item more than latestDay.
+const (
+	minWeeklyWeight = 6
+	planWeeks       = 78
+)
+
+// latestDay returns the last day, counted from today, to which the pace may postpone an item: twice the time allowed
+// for its severity, but not beyond that time if it is critical, nor beyond what the law allows.
+func latestDay(severity api.Severity, codes api.RequirementCodes) int {
+	last := cmp.Or(windows[severity], windows[api.SeverityLow]).last
+	if severity != api.SeverityCritical {
+		last *= 2
+	}
+	return min(last, legalDays(codes))
+}
+
+// limitPace postpones items, in the order in which they fall due, until the pace of the plan allows them. Items
+// for which lastDay returns false have a date of their own: they are neither moved nor counted.
+func limitPace(items []api.POAMItem, now time.Time, lastDay func(*api.POAMItem) (int, bool)) {
+	type paced struct {
+		*api.POAMItem
+		weight, last int
+	}
+	var all []paced
+	for i := range items {
+		if last, ok := lastDay(&items[i]); ok {
+			all = append(all, paced{&items[i], effortWeights[items[i].Effort], last})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b paced) int { return a.last - b.last })
+	done, daily := 0, float64(minWeeklyWeight)/7
+	for _, it := range all {
+		done += it.weight
+		daily = max(daily, float64(done)/float64(min(it.last, 7*planWeeks)))
+	}
+	slices.SortStableFunc(all, func(a, b paced) int { return strings.Compare(string(a.DueDate), string(b.DueDate)) })
+	done = 0
+	for _, it := range all {
+		done += it.weight
+		if due := lastFridayWithin(now, min(int(float64(done)/daily), it.last)); due > it.DueDate {
+			postponeDueDate(it.POAMItem, due)
+		}
 	}
 }
 

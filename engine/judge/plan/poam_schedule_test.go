@@ -52,3 +52,44 @@ func TestDatesAreSpread(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// A plan with more work than a few people can do is spread over the quarters; what is critical, or due by law, is not.
+func TestPaceIsLimited(t *testing.T) {
+	var items []api.POAMItem
+	basis := map[string]Basis{}
+	add := func(severity api.Severity, framework, requirement string) {
+		code := fmt.Sprintf("GOV-%03d", len(items)+1)
+		items = append(items, api.POAMItem{
+			Item:      api.Item{ControlCode: code, RequirementCodes: api.RequirementCodes{framework: {requirement}}},
+			FindingID: code, Severity: severity, Effort: "medium", ActionType: "collect_evidence", Status: "open", DueDate: "2028-11-19",
+			Milestones: []api.Milestone{{Title: "m", DueDate: "2028-11-19"}},
+		})
+		basis[code] = Basis{}
+	}
+	for range 5 {
+		add(api.SeverityCritical, "iso-27001-2022", "A.5.1")
+	}
+	for range 45 {
+		add(api.SeverityHigh, "iso-27001-2022", "A.5.1")
+		add(api.SeverityMedium, "iso-27001-2022", "A.5.1")
+	}
+	perQuarter := func() string {
+		quarters := map[string]int{}
+		for _, it := range OrderAndNumberItems(items, today, basis) {
+			quarters[fmt.Sprintf("%s %d", it.Severity, (daysBetween(today, it.DueDate)+89)/90)]++
+			if it.Milestones[0].DueDate > it.DueDate {
+				t.Errorf("%s is due on %s, its milestone on %s", it.ControlCode, it.DueDate, it.Milestones[0].DueDate)
+			}
+		}
+		return fmt.Sprint(quarters)
+	}
+	if got := perQuarter(); got != "map[critical 1:5 high 1:20 high 2:25 medium 2:3 medium 3:22 medium 4:20]" {
+		t.Errorf("paced by effort: %s", got)
+	}
+	for range 5 {
+		add(api.SeverityMedium, "nist-800-171-r2", "3.1.3")
+	}
+	if got := perQuarter(); got != "map[critical 1:5 high 1:22 high 2:23 medium 2:10 medium 3:28 medium 4:12]" {
+		t.Errorf("with items that CMMC requires to be closed within 180 days: %s", got)
+	}
+}

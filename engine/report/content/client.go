@@ -180,23 +180,38 @@ func (v *Report) risksSection() []block.Block {
 	for _, r := range s.Risks {
 		findings += r.Shown + r.Unknown
 	}
+	smaller, last := "", ""
+	if n := len(s.MinorRisks); n > 0 {
+		smaller = fmt.Sprintf(" and %s", prose.Count(n, "smaller one", "smaller ones"))
+	}
+	if n := len(s.Risks); n > 1 && s.Risks[n-1].ID == unprovenRisk {
+		last = ", so what can't be shown is last"
+	}
 	out := []block.Block{
 		block.NewPara("", fmt.Sprintf(
-			"The %s of the gap analysis that need action lead to %s. "+
-				"A gap that the evidence shows weighs more than one that only lacks evidence.",
-			prose.Count(findings, "finding", "findings"), prose.Count(len(s.Risks), "key risk", "key risks"),
+			"The %s of the gap analysis that need action lead to %s%s. "+
+				"A gap that the evidence shows weighs more than one that only lacks evidence%s.",
+			prose.Count(findings+s.minorFindings, "finding", "findings"), prose.Count(len(s.Risks), "key risk", "key risks"), smaller, last,
 		)),
 		v.riskTable(),
 	}
 	for i := range s.Risks {
 		out = append(out, v.riskCard(&s.Risks[i]))
 	}
-	left := "each"
+	var left []string
 	if n := len(s.MinorRisks); n > 0 {
-		left = fmt.Sprintf("%s (%s), and each", prose.Count(n, "smaller risk", "smaller risks"), strings.Join(s.MinorRisks, ", "))
+		left = append(left, fmt.Sprintf("%s (%s; %s)", prose.Count(n, "smaller risk", "smaller risks"),
+			strings.Join(s.MinorRisks, ", "), prose.Count(s.minorFindings, "finding", "findings")))
 	}
-	return append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s of the %s on its own; %s has them in full.",
-		left, prose.Count(len(v.Findings), "finding", "findings"), s.appendixName(TemplateGapAnalysis))))
+	if n := len(v.Findings) - findings - s.minorFindings; n > 0 {
+		left = append(left, prose.Count(n, "finding that needs", "findings that need")+" no action beyond better records")
+	}
+	left = append(left, fmt.Sprintf("the details of all %s", prose.Count(len(v.Findings), "finding", "findings")))
+	if len(v.Findings) == 1 {
+		left[len(left)-1] = "the details of the finding"
+	}
+	return append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s has them.",
+		prose.JoinAnd(left), s.appendixName(TemplateGapAnalysis))))
 }
 
 // riskTable returns a table of the key risks, with one line for each.
@@ -600,12 +615,12 @@ func (v *Report) examinedSection() []block.Block {
 		add("%s do not apply and were not assessed; %s has the reason for each.",
 			prose.Count(p.Excluded, "measure", "measures"), s.appendixName(TemplateSoA))
 	}
-	for i, name := range v.silentDomains() {
-		if i == 10 {
-			add("Further domains without evidence are listed in %s.", s.appendixName(TemplateSoA))
-			break
+	if names := v.silentDomains(); len(names) > 0 {
+		of := prose.Count(len(names), "domain", "domains")
+		if len(names) == len(s.Domains) {
+			of = "any of the " + of
 		}
-		add("No evidence was provided for %s.", name)
+		add("No sufficient evidence was provided for %s: %s.", of, strings.Join(names, "; "))
 	}
 	if wanted := v.listWanted(); len(wanted) > 0 {
 		shown := wanted[:min(len(wanted), maxWanted)]

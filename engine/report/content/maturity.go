@@ -151,9 +151,11 @@ func (v *Report) scoreTable(domain string, from, to int) block.Table {
 		{Name: "Level", Width: 6},
 		{Name: "Target", Width: 3, Number: true},
 		{Name: "Previous", Width: 3, Number: true},
-		{Name: "Weight", Width: 3, Number: true},
-		{Name: "Confidence", Width: 4, Number: true},
 	}}
+	if !v.isForClients() {
+		t.Columns = append(t.Columns, block.Column{Name: "Weight", Width: 3, Number: true},
+			block.Column{Name: "Confidence", Width: 4, Number: true})
+	}
 	for i := from; i < to; i++ {
 		s := &v.Scores[i]
 		lvl := block.Badge("not-assessed", "Not assessed")
@@ -181,18 +183,13 @@ func (v *Report) scoreTable(domain string, from, to int) block.Table {
 			detail = append(detail, f)
 		}
 		detail = append(detail, v.unquotedEvidenceBlocks(s.ControlCode, s.Evidence, SectionGap, SectionSoA)...)
-		t.Rows = append(t.Rows, block.Row{
-			ID: v.ids.scores[i],
-			Cells: []block.Cell{
-				v.controlCell(block.Span{Text: s.ControlCode}, s.ControlTitle),
-				lvl,
-				block.Number(s.TargetLevel),
-				block.Text(previous),
-				block.Number(s.Weight),
-				block.Text(confidence),
-			},
-			Detail: detail,
-		})
+		cells := []block.Cell{
+			v.controlCell(block.Span{Text: s.ControlCode}, s.ControlTitle), lvl, block.Number(s.TargetLevel), block.Text(previous),
+		}
+		if !v.isForClients() {
+			cells = append(cells, block.Number(s.Weight), block.Text(confidence))
+		}
+		t.Rows = append(t.Rows, block.Row{ID: v.ids.scores[i], Cells: cells, Detail: detail})
 	}
 	return t
 }

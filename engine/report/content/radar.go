@@ -20,7 +20,7 @@ const radarAxes = 12
 
 // Dimensions of the radar chart.
 const (
-	radarWidth   = 460
+	radarWidth   = 660
 	radarHeight  = 410
 	radarRadius  = 140.0
 	radarCenterY = 190.0
@@ -99,8 +99,8 @@ func radarChart(domains []api.DomainMaturity) (block.Picture, bool) {
 		l := drawing.Label{
 			X: drawing.RoundTo2(
 				radarWidth/2 + (radarRadius+14)*math.Cos(angle(i)),
-			), Y: drawing.RoundTo2(radarCenterY + (radarRadius+16)*math.Sin(angle(i)) + 5),
-			Size: 15, Text: m.DomainCode, Anchor: drawing.Middle, Color: drawing.Ink,
+			), Y: drawing.RoundTo2(radarCenterY + (radarRadius+18)*math.Sin(angle(i)) + 5),
+			Size: drawing.LabelSize, Text: cmp.Or(m.DomainName, m.DomainCode), Anchor: drawing.Middle, Color: drawing.Ink,
 		}
 		switch c := math.Cos(angle(i)); {
 		case c > 0.2:
@@ -108,24 +108,24 @@ func radarChart(domains []api.DomainMaturity) (block.Picture, bool) {
 		case c < -0.2:
 			l.Anchor = drawing.End
 		}
-		l = drawing.FitLabel(l, 70)
-		l.FullText = m.DomainName
-		d.Add(l)
+		for _, line := range drawing.FitLines(l, 160) {
+			d.Add(line)
+		}
 		s := fmt.Sprintf("%s %s: %s of 5", m.DomainCode, m.DomainName, prose.Decimal(*m.Mean))
 		if m.TargetMean != nil {
 			s += ", target " + prose.Decimal(*m.TargetMean)
 		}
 		descriptions = append(descriptions, s)
 	}
-	y := float64(radarHeight) - 22
+	y, x := float64(radarHeight)-22, float64(radarWidth)/2
 	d.Add(
-		drawing.Line{Points: []drawing.Point{{X: 120, Y: y}, {X: 152, Y: y}}, Color: drawing.Level, Width: 2.5},
-		drawing.Dot{X: 136, Y: y, R: 4, Fill: drawing.Level},
-		drawing.Label{X: 160, Y: y + 4, Size: drawing.LabelSize, Text: "level, 0 to " + strconv.Itoa(maxLevel), Color: drawing.Ink},
+		drawing.Line{Points: []drawing.Point{{X: x - 110, Y: y}, {X: x - 78, Y: y}}, Color: drawing.Level, Width: 2.5},
+		drawing.Dot{X: x - 94, Y: y, R: 4, Fill: drawing.Level},
+		drawing.Label{X: x - 70, Y: y + 4, Size: drawing.LabelSize, Text: "level, 0 to " + strconv.Itoa(maxLevel), Color: drawing.Ink},
 	)
 	if targets {
-		d.Add(drawing.Line{Points: []drawing.Point{{X: 270, Y: y}, {X: 302, Y: y}}, Color: drawing.Ink, Width: 1.8, Dashed: true},
-			drawing.Label{X: 310, Y: y + 4, Size: drawing.LabelSize, Text: "target", Color: drawing.Ink})
+		d.Add(drawing.Line{Points: []drawing.Point{{X: x + 40, Y: y}, {X: x + 72, Y: y}}, Color: drawing.Ink, Width: 1.8, Dashed: true},
+			drawing.Label{X: x + 80, Y: y + 4, Size: drawing.LabelSize, Text: "target", Color: drawing.Ink})
 	}
 	d.Description = fmt.Sprintf(
 		"The %d assessed domains with the most controls, from level 0 in the center to 5 at the edge. The table lists all %d domains. ",

@@ -34,6 +34,8 @@ type Story struct {
 	Trend      *Trend    `json:"trend,omitempty"`
 	Risks      []KeyRisk `json:"risks"`
 	MinorRisks []string  `json:"minor_risks"` // titles of risks that are not among the key risks
+	// minorFindings is the number of findings that lead to them.
+	minorFindings int
 	// Strongest and Weakest are names of domains; empty if too few were assessed to compare them.
 	Strongest string          `json:"strongest"`
 	Weakest   string          `json:"weakest"`
@@ -254,6 +256,9 @@ func weightedShare(counts map[coverageStatus]int, applicable int) float64 {
 	return 100 * (float64(counts[statusImplemented]) + float64(counts[statusPartly])/2) / float64(max(applicable, 1))
 }
 
+// unprovenRisk is the ID of the risk that the company can't prove its practices.
+const unprovenRisk = "unproven"
+
 // addKeyRisks merges the findings into risks. A theme for which the evidence shows no gap isn't a
 // separate risk. All such themes are merged into one risk: that the company can't prove its
 // practices.
@@ -282,7 +287,7 @@ func (v *Report) addKeyRisks(s *Story) {
 	}
 	var all, merged []*group
 	unproven := &group{theme: risk.Theme{
-		ID: "unproven", Title: "Security that can't be shown",
+		ID: unprovenRisk, Title: "Security that can't be shown",
 		Event: "measures that everyone relies on may not exist or not work",
 	}}
 	for _, t := range risk.Themes() {
@@ -311,6 +316,7 @@ func (v *Report) addKeyRisks(s *Story) {
 	for n, g := range all {
 		if n >= maxKeyRisks {
 			s.MinorRisks = append(s.MinorRisks, g.theme.Title)
+			s.minorFindings += len(g.at)
 			continue
 		}
 		r := v.newKeyRisk(len(s.Risks)+1, g.theme, g.at)
@@ -444,6 +450,9 @@ func actionTitle(it *api.POAMItem) string {
 	title := "“" + strings.TrimRight(wording.OrDefault(it.ControlTitle, it.ControlCode), ".") + "”"
 	switch it.ActionType {
 	case "document":
+		if strings.HasPrefix(it.ControlTitle, "Rules ") {
+			return "Write down and approve " + title
+		}
 		return "Write down and approve the rules for " + title
 	case "implement":
 		return "Put in place " + title
@@ -671,8 +680,12 @@ func (v *Report) writeAnswer(s *Story) []string {
 	if n := v.countOpenActions(); n > 0 {
 		third := fmt.Sprintf("Closing the gaps takes %s and about %s", prose.Count(n, "action", "actions"), s.Effort)
 		if asks := v.evidenceRequests(); 2*asks > n {
-			third = fmt.Sprintf("The plan has %s, of which %s only for evidence of what may already be done, with an effort of about %s",
-				prose.Count(n, "action", "actions"), prose.Count(asks, "asks", "ask"), s.Effort)
+			some := prose.Count(asks, "asks", "ask") + " only"
+			if asks == n {
+				some = "all ask first"
+			}
+			third = fmt.Sprintf("The plan has %s, of which %s for evidence of what may already be done, with an effort of about %s",
+				prose.Count(n, "action", "actions"), some, s.Effort)
 		}
 		if last := v.lastDueDate(); last != "" {
 			third += ", until " + formatLongDate(last)

@@ -168,6 +168,24 @@ func FitLabel(l Label, width float64) Label {
 	return l
 }
 
+// FitLines returns a label as one line or, if its text is wider than width, as two, centered on the label's height.
+// What doesn't fit into the second line is cut off.
+func FitLines(l Label, width float64) []Label {
+	words := strings.Fields(l.Text)
+	fits := func(n int) bool { return TextWidth(strings.Join(words[:n], " "), l.Size, l.Bold)*fontSlack <= width }
+	n := len(words)
+	for n > 1 && !fits(n) {
+		n--
+	}
+	if n == len(words) {
+		return []Label{FitLabel(l, width)}
+	}
+	first, second := l, l
+	first.Text, first.Y = strings.Join(words[:n], " "), l.Y-l.Size*0.6
+	second.Text, second.Y = strings.Join(words[n:], " "), l.Y+l.Size*0.6
+	return []Label{FitLabel(first, width), FitLabel(second, width)}
+}
+
 // WithTitle returns a copy of the drawing that has its title drawn above it.
 func (d Drawing) WithTitle() Drawing {
 	const high = 26.0
