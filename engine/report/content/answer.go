@@ -1,0 +1,183 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// writeHeadline returns the answer in a few words.
+func (s *Story) writeHeadline() string {
+	switch s.Posture.Rating {
+	case "not assessed":
+		return "No answer yet: nothing has been assessed"
+	case "unproven":
+		return "Unproven: for most measures there is no evidence either way"
+	}
+	h := prose.Capitalize(s.Posture.Rating)
+	if s.Strongest != "" {
+		return h + ": " + s.describeExtremes()
+	}
+	return h + " overall"
+}
+
+// describeExtremes names the strongest and the weakest domain. If they can't be distinguished, it
+// returns "Where each domain stands".
+func (s *Story) describeExtremes() string {
+	if s.Strongest == "" {
+		return "Where each domain stands"
+	}
+	return fmt.Sprintf("%s is strongest; %s is weakest", s.Strongest, s.Weakest)
+}
+
+// writeAnswer returns three sentences for a board: the current status, the possible consequences,
+// and what is needed.
+func (v *Report) writeAnswer(s *Story) []string {
+	p := s.Posture
+	if p.Rating == "not assessed" {
+		return []string{v.describeControls()}
+	}
+	against := prose.JoinAnd(v.frameworkNames())
+	if len(v.Frameworks) > 3 {
+		against = fmt.Sprintf("%s and %d more standards", strings.Join(v.frameworkNames()[:2], ", "), len(v.Frameworks)-2)
+	}
+	if against != "" {
+		against = " for " + against
+	}
+	client := wording.OrDefault(v.client, "The organization")
+	first := fmt.Sprintf(
+		"%s can show that %s of the %s that apply%s %s in place and %s partly",
+		client, prose.GroupThousands(p.Implemented), prose.Count(p.Applicable, "measure", "measures"), against,
+		map[bool]string{true: "is", false: "are"}[p.Implemented == 1], prose.GroupThousands(p.Partially),
+	)
+	if p.Implemented+p.Partially == 0 {
+		first = fmt.Sprintf("%s can show none of the %s that apply%s", client, prose.Count(p.Applicable, "measure", "measures"), against)
+	}
+	if p.NotImplemented > 0 {
+		first += fmt.Sprintf("; its own documents say that %s not in place", prose.Count(p.NotImplemented, "is", "are"))
+	}
+	if p.Planned > 0 {
+		first += fmt.Sprintf("; %s only planned", prose.Count(p.Planned, "is", "are"))
+	}
+	switch {
+	case p.NotEvidenced == p.Applicable:
+		first += ": for each there is too little evidence to say"
+	case p.NotEvidenced > 0:
+		first += fmt.Sprintf("; for %s (%s) there is too little evidence to say",
+			prose.GroupThousands(p.NotEvidenced), wording.FormatPercent(p.NotEvidenced, p.Applicable))
+	}
+	out := []string{first + "." + v.evidenceLimits()}
+	if len(s.Risks) > 0 {
+		var names []string
+		for _, r := range s.Risks[:min(3, len(s.Risks))] {
+			names = append(names, wording.LowerFirst(r.Title))
+		}
+		if rs := s.Risks; len(rs) == 1 && len(rs[0].Includes) > 0 {
+			out = append(out, fmt.Sprintf("The main risk is that nobody knows: %s can't be ruled out, and an auditor, a customer or an insurer "+
+				"may not accept what can't be shown.", prose.Count(len(rs[0].Includes), "business risk", "business risks")))
+		} else {
+			out = append(out, fmt.Sprintf("Top risks: %s; in the worst case, %s.",
+				prose.JoinAnd(names), rs[worstEvidencedRisk(rs)].Consequence))
+		}
+	} else {
+		out = append(out, v.explainNoRisks())
+	}
+	if n := v.countOpenActions(); n > 0 {
+		third := fmt.Sprintf("Closing the gaps takes %s and about %s", prose.Count(n, "action", "actions"), s.Effort)
+		if asks := v.evidenceRequests(); 2*asks > n {
+			some := prose.Count(asks, "asks", "ask") + " only"
+			if asks == n {
+				some = "all ask first"
+			}
+			third = fmt.Sprintf("The plan has %s, of which %s for evidence of what may already be done, with an effort of about %s",
+				prose.Count(n, "action", "actions"), some, s.Effort)
+		}
+		if last := v.lastDueDate(); last != "" {
+			third += ", until " + formatLongDate(last)
+		}
+		out = append(out, third+".")
+	} else if v.POAM == nil {
+		out = append(out, "There is no plan yet to close the gaps.")
+	} else {
+		out = append(out, "The plan has no open action.")
+	}
+	return out
+}
+
+// explainNoRisks returns a sentence about why the report has no risks.
+func (v *Report) explainNoRisks() string {
+	if v.Gap == nil {
+		return "No gap analysis has been drafted yet, so no risk is known."
+	}
+	return "The evidence shows no gap that needs action."
+}
+
+// worstEvidencedRisk returns the index of the first risk with findings shown by the evidence, or 0
+// if there is none.
+func worstEvidencedRisk(risks []KeyRisk) int {
+	return max(0, slices.IndexFunc(risks, func(r KeyRisk) bool { return r.Shown > 0 }))
+}
+
+func (v *Report) countOpenActions() (n int) {
+	for i := range v.POAMItems {
+		if v.POAMItems[i].IsOpen() {
+			n++
+		}
+	}
+	return n
+}
+
+// evidenceRequests returns the number of open actions that ask only for evidence.
+func (v *Report) evidenceRequests() (n int) {
+	for i := range v.POAMItems {
+		if it := &v.POAMItems[i]; it.IsOpen() && it.ActionType == "collect_evidence" {
+			n++
+		}
+	}
+	return n
+}
+
+func (v *Report) lastDueDate() (last api.Date) {
+	for i := range v.POAMItems {
+		if v.POAMItems[i].IsOpen() {
+			last = max(last, v.POAMItems[i].CurrentDueDate())
+		}
+	}
+	return last
+}
+
+// writeDecision returns what the board is asked to decide.
+func (v *Report) writeDecision(s *Story) string {
+	if v.POAM == nil {
+		return "Have the assessment completed: there is no plan yet to decide on."
+	}
+	open := v.countOpenActions()
+	if open == 0 {
+		return "Confirm that the remaining risks are accepted; the plan has no open action."
+	}
+	var asks []string
+	if v.approvalStatus(api.GatePOAM).approved {
+		asks = append(asks, fmt.Sprintf("release the approved plan of %s", prose.Count(open, "action", "actions")))
+	} else {
+		asks = append(asks, fmt.Sprintf("approve the plan of %s", prose.Count(open, "action", "actions")))
+	}
+	items, effort, until := 0, Effort{}, ""
+	for _, q := range s.Roadmap { // the next quarters, until they contain a quarter of the open items
+		if q.End == "" || 4*items >= open {
+			break
+		}
+		items, effort, until = items+q.Items, Effort{effort.MinDays + q.Effort.MinDays, effort.MaxDays + q.Effort.MaxDays}, q.Name
+	}
+	if items > 0 {
+		asks = append(asks, fmt.Sprintf("make %s available for the %s due by the end of %s",
+			effort, prose.Count(items, "action", "actions"), until))
+	}
+	if s.WithoutOwner > 0 {
+		asks = append(asks, fmt.Sprintf("name an owner for %s without one", prose.Count(s.WithoutOwner, "action", "actions")))
+	}
+	return prose.Capitalize(prose.JoinAnd(asks)) + "."
+}
