@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,9 +11,11 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/lazyregexp"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/tui/action"
 	"github.com/scf-service/service/tui/draw"
+	"github.com/scf-service/service/tui/input"
 	"github.com/scf-service/service/tui/list"
 )
 
@@ -64,6 +67,14 @@ func newAssessmentsScreen(a *App) *table {
 				Help:           "opens the assessment",
 				Do:             func() tea.Cmd { return a.push(newOverviewScreen(a, *one)) },
 			},
+			{
+				Keys:           []string{"n"},
+				Label:          "next",
+				DisabledReason: off,
+				Help: "creates the next assessment from this one: scope, owners, decisions, notes, comments and open plan items " +
+					"come along",
+				Do: func() tea.Cmd { return promptNextAssessment(a, one) },
+			},
 		}
 	}
 	return t.withColumns(
@@ -81,6 +92,44 @@ func newAssessmentsScreen(a *App) *table {
 		list.Column{Title: "changed", Width: 10, ShowFrom: 76},
 	)
 }
+
+// promptNextAssessment asks for the name of an assessment that continues an earlier one, and creates it.
+func promptNextAssessment(a *App, earlier *api.Assessment) tea.Cmd {
+	a.overlay = &textPrompt{
+		app: a, title: "Name of the assessment that continues " + earlier.Name, field: input.New(nextName(earlier.Name), false),
+		lines:        []string{"Decisions, owners and open plan items come along; what rests on changed evidence is asked again."},
+		emptyMessage: "it needs a name; Esc cancels",
+		onSubmit: func(name string) tea.Cmd {
+			in := &api.CreateAssessmentInput{}
+			in.Body.Name, in.Body.From = strings.TrimSpace(name), earlier.ID
+			return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
+				one, err := call(ctx, a.Caller, api.CreateAssessment, in)
+				return func() tea.Cmd {
+					if err != nil {
+						return a.showErrorOrReconnect(err)
+					}
+					a.markConnected()
+					a.setStatus("created; add its documents with service doc add DIR, then draft")
+					return a.push(newOverviewScreen(a, *one))
+				}
+			})
+		},
+	}
+	return nil
+}
+
+// nextName returns a name with its last year raised by one: "Acme 2026" becomes "Acme 2027". Other names are returned as they are.
+func nextName(name string) string {
+	at := year.FindAllStringIndex(name, -1)
+	if len(at) == 0 {
+		return name
+	}
+	last := at[len(at)-1]
+	n, _ := strconv.Atoi(name[last[0]:last[1]])
+	return name[:last[0]] + strconv.Itoa(n+1) + name[last[1]:]
+}
+
+var year = lazyregexp.New(`\b20\d\d\b`)
 
 // newTimelineScreen returns the screen that lists an assessment's events.
 func newTimelineScreen(a *App, assessment api.Assessment) *table {

@@ -174,9 +174,9 @@ func overEachWay(t *testing.T, h *home) {
 			return clientOf(t, client.Options{BaseURL: s.URL, Transport: s.Client().Transport, Token: org.APIKey.Key})
 		},
 	}
-	for name, way := range ways {
+	for _, name := range []string{"memory", "socket", "HTTPS"} { // the last creates an organization beside the local one
 		t.Run(name, func(t *testing.T) {
-			c := way(t, h)
+			c := ways[name](t, h)
 			a := drafted(t, c, "lgpd", "")
 			s := openOverview(t, c, a)
 			s.sees("SoA drafted", "next: review the Statement of Applicability, then")
@@ -191,6 +191,21 @@ func overEachWay(t *testing.T, h *home) {
 			s.sees("39 items changed; u undoes it")
 			s.press("u")
 			s.sees("undone for 39 items")
+			s.press("esc", "R")
+			s.sees("39 to read, others hidden (R)")
+			s.press("y")
+			s.sees("38 to read, others hidden (R)", "in the sample are still to be read")
+			s.press("u")
+			s.sees("39 to read, others hidden (R)")
+			s.press("R", "/")
+			s.write("=quotes > 0")
+			s.press("enter", "-")
+			s.sees("refused for requirement", "draft again to apply it")
+			if l := asked(t, c, api.ListCorrections, &api.CorrectionsInput{AssessmentID: a.ID}); len(l.Data) != 1 ||
+				l.Data[0].Decision != api.CorrectionRefused {
+				t.Errorf("corrections: %+v", l.Data)
+			}
+			s.press("esc")
 			s.press("h")
 			s.sees("History, newest first")
 			s.press("h", "S", "y")
@@ -204,6 +219,13 @@ func overEachWay(t *testing.T, h *home) {
 					t.Errorf("%s: %s%s", s.app.topScreen().name(), s.app.statusText, s.app.connection.reason)
 				}
 				checkFits(t, s.app)
+			}
+			s.app.stack = s.app.stack[:1]
+			s.press("n", "enter")
+			s.sees("Acme 2027", "created; add its documents")
+			l := asked(t, c, api.ListAssessments, &api.AssessmentsInput{Paging: api.Paging{Limit: 1}})
+			if from := l.Data[0].CarriedFrom; from == nil || from.AssessmentID != a.ID {
+				t.Errorf("created from %+v", from)
 			}
 		})
 	}

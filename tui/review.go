@@ -38,6 +38,10 @@ type review struct {
 	showHistory                   bool
 	warnedVersion                 string // the version whose consequences the user has been warned about
 	wantedKey                     string // the key of the item to select once it is loaded
+	// decidedQuotes says what the user has decided on quotes here, by quoteKey.
+	decidedQuotes map[string]string
+	// sampled has the codes of the items to read in the review by sampling, and of those read since it is shown.
+	sampled map[string]bool
 }
 
 // reviewFor returns the review of a deliverable; it is created once per program run.
@@ -47,7 +51,10 @@ func (a *App) reviewFor(assessment api.Assessment, g api.Gate) *review {
 		v.assessment = assessment
 		return v
 	}
-	v := &review{app: a, kind: deliverableTypeFor(g), assessment: assessment, byKey: map[string]*row{}, histories: map[string]*itemHistory{}}
+	v := &review{
+		app: a, kind: deliverableTypeFor(g), assessment: assessment,
+		byKey: map[string]*row{}, histories: map[string]*itemHistory{}, decidedQuotes: map[string]string{},
+	}
 	v.list = list.List{Columns: v.kind.columns, Source: v, Expression: v.compileFilter}
 	a.reviews[key] = v
 	return v
@@ -86,7 +93,7 @@ func (v *review) Marker(i int) string {
 		return "…"
 	case r.rejected != nil:
 		return "✗"
-	case !v.list.IsMarked(v.ID(i)) && v.kind.isOpen(r):
+	case !v.list.IsMarked(v.ID(i)) && v.isOpen(r):
 		return "○"
 	}
 	return ""
@@ -259,7 +266,7 @@ func (v *review) changeRows(rows []*row, set map[string]string) tea.Cmd {
 	var changed []*row
 	for _, r := range rows {
 		for name, value := range set {
-			if r.currentValue(name) != value {
+			if r.currentValue(name) != value || v.confirms(r, name) {
 				changed = append(changed, r)
 				group.rows = append(group.rows, v.newUndoRow(r))
 				break
@@ -328,7 +335,7 @@ func (v *review) selectedRows() []*row {
 func (v *review) goToNextOpenItem(backward bool) {
 	v.scroll, v.quoteIndex = 0, 0
 	if !v.selectNextOpenItem(backward) {
-		v.app.setStatus("there are none %s", v.kind.openLabel)
+		v.app.setStatus("there are none %s", v.openLabel())
 	}
 }
 
@@ -339,5 +346,5 @@ func (v *review) selectMostUrgentItem() (found bool) {
 }
 
 func (v *review) selectNextOpenItem(backward bool) (found bool) {
-	return v.list.MoveToNext(func(i int) bool { return v.kind.isOpen(v.rows[i]) }, backward)
+	return v.list.MoveToNext(func(i int) bool { return v.isOpen(v.rows[i]) }, backward)
 }

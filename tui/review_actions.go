@@ -114,6 +114,9 @@ func (v *review) actions() []action.Action {
 	if len(v.kind.evidenceOf(v.selectedItemOrBlank())) > 0 || v.selectedRow() == nil || v.kind.gate != api.GatePOAM {
 		out = append(out, v.passageActions(none)...)
 	}
+	if v.kind.gate == api.GateSoA {
+		out = append(append(out, v.correctionActions(shut)...), v.sampleAction(shut))
+	}
 	if v.kind.gate == api.GatePOAM {
 		out = append(out, action.Action{
 			Keys: []string{
@@ -288,7 +291,7 @@ func (v *review) acceptAction(blockedReason string) action.Action {
 				cmd := v.changeRows(rows, set)
 				v.scroll, v.quoteIndex = 0, 0
 				if !v.selectMostUrgentItem() {
-					v.app.statusText += "; none left " + v.kind.openLabel
+					v.app.statusText += "; none left " + v.openLabel()
 				}
 				return cmd
 			})
@@ -422,6 +425,7 @@ const (
 	showAll      subset = iota
 	showOpen            // those that need attention
 	showDisputed        // those on which a second reader disagrees
+	showSample          // those to read in a review by sampling
 )
 
 // showOnly shows only a part of the items, or all if that part is shown already.
@@ -437,6 +441,8 @@ func (v *review) showOnly(part subset) {
 		v.list.RowFilter = func(i int) bool { return v.kind.isOpen(v.rows[i]) }
 	case showDisputed:
 		v.list.RowFilter = func(i int) bool { return v.kind.isDisputed(v.rows[i]) }
+	case showSample:
+		v.list.RowFilter = func(i int) bool { return v.sampled[v.rows[i].head.ControlCode] }
 	}
 	v.list.Refresh()
 }

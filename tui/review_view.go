@@ -71,11 +71,11 @@ func (v *review) filterOrCountsLine(w int) draw.Line {
 	}
 	open := 0
 	for _, r := range v.rows {
-		if v.kind.isOpen(r) {
+		if v.isOpen(r) {
 			open++
 		}
 	}
-	text := fmt.Sprintf("%d of %d, %d %s", v.list.CursorPosition(), len(v.list.VisibleRows()), open, v.kind.openLabel)
+	text := fmt.Sprintf("%d of %d, %d %s", v.list.CursorPosition(), len(v.list.VisibleRows()), open, v.openLabel())
 	if n := v.list.MarkedCount(); n > 0 {
 		text += fmt.Sprintf(", %d marked", n)
 	}
@@ -85,6 +85,8 @@ func (v *review) filterOrCountsLine(w int) draw.Line {
 		text += ", others hidden (w)"
 	case showDisputed:
 		text += ", only where the readers disagree (D)"
+	case showSample:
+		text += ", others hidden (R)"
 	}
 	if v.total > len(v.rows) {
 		text += fmt.Sprintf(", loading %d", v.total)
@@ -156,6 +158,9 @@ func (v *review) renderQuotes(p *draw.Page, r *row) (at int) {
 			p.AddIndented(2, draw.Dim, "on: "+e.Statement)
 		}
 		p.AddIndented(2, style, "“"+e.Quote+"”")
+		if i, is := r.item.(*api.SoAItem); is && v.decidedQuotes[quoteKey(i, e)] != "" {
+			p.AddIndented(2, draw.Yellow, v.decidedQuotes[quoteKey(i, e)])
+		}
 	}
 	return at
 }

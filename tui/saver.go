@@ -277,6 +277,9 @@ func (s *saver) applyEditResults(a *App, v *review, requests []editRequest, resu
 	case v.version != nil && v.version.Status == api.VersionUnderReview && len(results) > 0:
 		cmds = append(cmds, v.reloadVersionStatus()) // a change takes it out of review
 	}
+	if len(s.queue) == 0 && v.shown == showSample && !moved {
+		cmds = append(cmds, v.refreshSample())
+	}
 	if len(s.queue) == 0 && s.refusals > 0 {
 		what := s.firstRefusal
 		if s.refusals > 1 {

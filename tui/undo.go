@@ -61,7 +61,8 @@ func (v *review) undo() tea.Cmd {
 		restore := []string{}
 		for i, value := range was.values {
 			name := v.kind.attrs[i].name
-			if r.currentValue(name) != value {
+			isUnconfirmed := name == "needs_review" && !slices.Contains(was.edited, name) && slices.Contains(r.head.EditedFields, name)
+			if r.currentValue(name) != value || isUnconfirmed {
 				set[name] = value
 				if !slices.Contains(was.edited, name) {
 					restore = append(restore, name)

@@ -19,7 +19,7 @@ cmd/service       → lower
 
 packaging         → cli
 cli               → mcp internal/linereader internal/regularfile cli/contexts cli/print client engine/check engine/judge/reading/crossencoder engine/judge/reading engine/report/workbook api internal/lazyregexp internal/editdistance internal/prose
-tui               → internal/regularfile cli/print client api internal/itemfilter internal/prose
+tui               → internal/regularfile cli/print client api internal/itemfilter internal/lazyregexp internal/prose
 mcp               → internal/linereader client api
 daemon            → web engine engine/identity engine/idempotency api internal/tracing internal/lazyregexp
 web               → cli/print client api internal/prose internal/lazyregexp
