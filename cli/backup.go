@@ -223,7 +223,7 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 	a.progress.Done("")
 	err = a.out.Print(b, func(p *print.Page) {
 		p.Text("Wrote %s, %s.", path, print.FormatSize(b.Size))
-		p.Fields(contentFields(b.Contents, b.Encrypted)...)
+		p.Fields(backupContentFields(b.Contents, b.Encrypted)...)
 		if n := b.Contents.UnusedBlobs; n > 0 {
 			p.Text("%s that nothing refers to left out.", prose.Count(int(n), "file", "files"))
 		}
@@ -301,7 +301,7 @@ func (a *app) showByteProgress(doing string) func(done, total int64) {
 	}
 }
 
-func contentFields(c *BackupContents, encrypted bool) []print.Field {
+func backupContentFields(c *BackupContents, encrypted bool) []print.Field {
 	files := strconv.FormatInt(c.Blobs, 10)
 	if !c.HasBlobs {
 		files = "left out"
@@ -387,7 +387,7 @@ func renderBackupVerification(p *print.Page, path string, v *BackupVerification)
 	}
 	p.Text("✓ %s was restored into an empty folder: all %s and %s match the backup.", path,
 		prose.Count(int(v.Contents.Records), "record", "records"), prose.Count(int(v.Contents.Blobs), "file", "files"))
-	p.Fields(append(contentFields(v.Contents, v.Encrypted), field("organizations", strings.Join(v.Organizations, "; ")))...)
+	p.Fields(append(backupContentFields(v.Contents, v.Encrypted), field("organizations", strings.Join(v.Organizations, "; ")))...)
 	if !v.Contents.HasBlobs {
 		p.Text("It contains no files: after a restore, copy the folder blobs of the original data folder.")
 	}

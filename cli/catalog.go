@@ -203,8 +203,8 @@ func renderControl(p *print.Page, c *api.Control, hazardTitles map[string]string
 	renderSection(p, "Assessment objectives", objectives)
 	renderSection(p, "Evidence to request", requests)
 	renderSection(p, "Maturity", levels)
-	renderSection(p, "Risks", labelCodes(c.Risks, hazardTitles))
-	renderSection(p, "Threats", labelCodes(c.Threats, hazardTitles))
+	renderSection(p, "Risks", joinCodesWithTitles(c.Risks, hazardTitles))
+	renderSection(p, "Threats", joinCodesWithTitles(c.Threats, hazardTitles))
 }
 
 // renderSection prints a title and a list of lines, or nothing if there are no lines.

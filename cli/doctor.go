@@ -187,7 +187,7 @@ func (a *app) examineSettings(cmd *cobra.Command) []Diagnostic {
 				Component: "context",
 				State:     DiagnosticFailed,
 				Detail:    a.targetErr.Error(),
-				Remedy:    orElse(a.hintFor(a.targetErr), "fix or delete the file; `service login URL` creates a new one"),
+				Remedy:    firstNonEmpty(a.hintFor(a.targetErr), "fix or delete the file; `service login URL` creates a new one"),
 			},
 		)
 	case a.context == nil && a.flags.Server != "":
@@ -209,7 +209,7 @@ func (a *app) examineSettings(cmd *cobra.Command) []Diagnostic {
 	c := Diagnostic{
 		Component: "context",
 		State:     DiagnosticOK,
-		Detail:    fmt.Sprintf("%s: %s at %s", a.context.Name, orElse(a.context.User, "an API key"), a.context.Server),
+		Detail:    fmt.Sprintf("%s: %s at %s", a.context.Name, firstNonEmpty(a.context.User, "an API key"), a.context.Server),
 	}
 	if !a.context.HasSecret() && a.flags.Token == "" {
 		c.State, c.Detail, c.Remedy = DiagnosticFailed, c.Detail+"; signed out", "sign in with `"+a.loginCommandLineFor(a.context)+"`"
@@ -217,7 +217,7 @@ func (a *app) examineSettings(cmd *cobra.Command) []Diagnostic {
 	return append(out, c)
 }
 
-func orElse(text, other string) string {
+func firstNonEmpty(text, other string) string {
 	if text == "" {
 		return other
 	}
@@ -259,7 +259,7 @@ func (a *app) examineStore(ctx context.Context) []Diagnostic {
 				Component: "store",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    orElse(a.hintFor(err), "follow the details; `service daemon status` shows which process has the folder open"),
+				Remedy:    firstNonEmpty(a.hintFor(err), "follow the details; `service daemon status` shows which process has the folder open"),
 			},
 		}
 	}
@@ -311,7 +311,7 @@ func diagnosticFromCheck(prefix string, c api.HealthCheck) Diagnostic {
 		Component: prefix + c.Name,
 		State:     DiagnosticFailed,
 		Detail:    c.Detail,
-		Remedy:    orElse(remedies[c.Name], "check the service's log"),
+		Remedy:    firstNonEmpty(remedies[c.Name], "check the service's log"),
 	}
 }
 

@@ -31,7 +31,7 @@ func (a *app) examineServer(ctx context.Context) []Diagnostic {
 				Component: "server",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    orElse(a.hintFor(err), "check the address in --server or the context"),
+				Remedy:    firstNonEmpty(a.hintFor(err), "check the address in --server or the context"),
 			},
 		}
 	}
@@ -44,7 +44,7 @@ func (a *app) examineServer(ctx context.Context) []Diagnostic {
 				Component: "server",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    orElse(a.hintFor(err), "check that it is running and that the address is right"),
+				Remedy:    firstNonEmpty(a.hintFor(err), "check that it is running and that the address is right"),
 			},
 		}
 	}
@@ -129,7 +129,7 @@ func (a *app) examineCredential(ctx context.Context) []Diagnostic {
 				Component: "credential",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    orElse(a.hintFor(err), "sign in with `service login URL`"),
+				Remedy:    firstNonEmpty(a.hintFor(err), "sign in with `service login URL`"),
 			},
 		}
 	}

@@ -150,12 +150,12 @@ func renderEdit(p *print.Page, r *api.EditResult, verb string) {
 	if len(r.Skipped) > 0 {
 		p.Title("Left alone, because edited since: %d", len(r.Skipped))
 		for _, l := range r.Skipped {
-			p.ListItem(0, "%s", joinNonEmpty(l.ControlCode, l.ControlTitle, formatEditor(orZero(l.EditedSince))))
+			p.ListItem(0, "%s", joinNonEmpty(l.ControlCode, l.ControlTitle, formatEditorSuffix(orZero(l.EditedSince))))
 		}
 	}
 }
 
-func formatEditor(name string) string {
+func formatEditorSuffix(name string) string {
 	if name == "" {
 		return ""
 	}

@@ -50,7 +50,7 @@ FILE - writes to stdout.`,
 				return err
 			}
 			if readings != "" {
-				f, err := call(cmd.Context(), a, api.ExportReadings, readerInput(one.ID, readings))
+				f, err := call(cmd.Context(), a, api.ExportReadings, newReaderInput(one.ID, readings))
 				if err != nil {
 					return err
 				}
@@ -123,19 +123,19 @@ func (a *app) importReadings(ctx context.Context, assessment, path, name string)
 	}
 	defer f.Close()
 	a.progress.Start("checking the readings")
-	r, err := call(ctx, a, api.ImportReadings, importInput(assessment, name, filepath.Base(path), f))
+	r, err := call(ctx, a, api.ImportReadings, newImportReadingsInput(assessment, name, filepath.Base(path), f))
 	a.progress.Done("")
 	return r, validationToRuntimeError(err)
 }
 
-func importInput(assessment, reader, filename string, content io.Reader) *api.ImportReadingsInput {
+func newImportReadingsInput(assessment, reader, filename string, content io.Reader) *api.ImportReadingsInput {
 	return &api.ImportReadingsInput{
 		AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Name: reader,
 		File: api.UploadFile{Filename: filename, Content: content},
 	}
 }
 
-func readerInput(assessment, name string) *api.ReaderInput {
+func newReaderInput(assessment, name string) *api.ReaderInput {
 	return &api.ReaderInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Name: name}
 }
 

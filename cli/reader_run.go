@@ -161,7 +161,7 @@ func (r *networkRun) forEachStatement(use func(*reading.StatementLine) error) er
 
 // loadEarlier loads the earlier readings of the same weights.
 func (r *networkRun) loadEarlier(ctx context.Context) error {
-	f, err := call(ctx, r.a, api.ExportReadings, readerInput(r.assessment, r.reader.Name()))
+	f, err := call(ctx, r.a, api.ExportReadings, newReaderInput(r.assessment, r.reader.Name()))
 	if api.IsCode(err, api.CodeNotFound) {
 		return nil
 	}
@@ -255,6 +255,6 @@ func (r *networkRun) importLines(ctx context.Context) (*api.Reader, error) {
 	if file.Len() == 0 {
 		return nil, runtimeError("there is nothing to read: search finds no passages; add evidence with `service doc add`")
 	}
-	out, err := call(ctx, r.a, api.ImportReadings, importInput(r.assessment, r.reader.Name(), "readings.jsonl", &file))
+	out, err := call(ctx, r.a, api.ImportReadings, newImportReadingsInput(r.assessment, r.reader.Name(), "readings.jsonl", &file))
 	return out, validationToRuntimeError(err)
 }

@@ -227,7 +227,7 @@ func (a *app) readHazardTitles(ctx context.Context, version string, c *api.Contr
 	return names, nil
 }
 
-func labelCodes(codes []string, titles map[string]string) []string {
+func joinCodesWithTitles(codes []string, titles map[string]string) []string {
 	var out []string
 	for _, code := range codes {
 		out = append(out, joinNonEmpty(code, titles[code]))
@@ -239,7 +239,7 @@ func labelCodes(codes []string, titles map[string]string) []string {
 func renderImportedControlDetails(p *print.Page, c *api.Control) {
 	var compensating, solutions []string
 	for _, k := range c.CompensatingControls {
-		compensating = append(compensating, joinNonEmpty(k.ControlCode, orZero(k.Name))+prefixColon(orZero(k.Justification)))
+		compensating = append(compensating, joinNonEmpty(k.ControlCode, orZero(k.Name))+withColonIfNotEmpty(orZero(k.Justification)))
 	}
 	for _, size := range []string{"any", "micro_small", "small", "medium", "large", "enterprise"} {
 		if text := c.Solutions[size]; text != "" {
@@ -266,7 +266,7 @@ func renderImportedControlDetails(p *print.Page, c *api.Control) {
 	}
 }
 
-func prefixColon(s string) string {
+func withColonIfNotEmpty(s string) string {
 	if s == "" {
 		return ""
 	}

@@ -301,15 +301,15 @@ func renderUpgrade(p *print.Page, u *upgradeInfo) {
 			fields,
 			field("file for this system", u.Archive.URL),
 			field("size", print.FormatSize(u.Archive.Size)),
-			field("SHA-256", orElse(u.Archive.SHA256, "not published")),
+			field("SHA-256", firstNonEmpty(u.Archive.SHA256, "not published")),
 		)
 	} else {
 		fields = append(fields, field("file for this system", "none for "+runtime.GOOS+" on "+runtime.GOARCH))
 	}
 	fields = append(
 		fields,
-		field("checksums", orElse(u.Checksums, "none")),
-		field("signature", orElse(u.Signature, "none: the release is not signed")),
+		field("checksums", firstNonEmpty(u.Checksums, "none")),
+		field("signature", firstNonEmpty(u.Signature, "none: the release is not signed")),
 		field("SBOM", u.SBOM),
 		field("provenance", u.Provenance),
 	)

@@ -141,7 +141,7 @@ func (p Place) checkEmpty(ctx context.Context) error {
 	})
 }
 
-func (p Place) blobs(o *CopyOptions) *Blobs {
+func (p Place) openBlobs(o *CopyOptions) *Blobs {
 	return &Blobs{
 		dir: filepath.Join(p.Dir, dirBlobs), objects: p.Objects, clock: o.Clock, files: disk.Files{WithoutSync: p.Objects != nil},
 		temp: func() string {
@@ -168,7 +168,7 @@ func (c *copier) report() {
 
 // copyFiles copies all blobs. Their content is compared with their hashes on both sides.
 func (c *copier) copyFiles(ctx context.Context) error {
-	from, to := c.From.blobs(&c.CopyOptions), c.To.blobs(&c.CopyOptions)
+	from, to := c.From.openBlobs(&c.CopyOptions), c.To.openBlobs(&c.CopyOptions)
 	return from.ForEach(ctx, func(sha string) error {
 		f, size, err := from.Open(ctx, sha)
 		if err != nil {

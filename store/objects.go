@@ -85,10 +85,10 @@ func (b *Blobs) retryUntrashed(ctx context.Context, sha string, fn func(name str
 			err = fn(name)
 		}
 	}
-	return nameBlob(sha, err)
+	return addHashToNotFound(sha, err)
 }
 
-func nameBlob(sha string, err error) error {
+func addHashToNotFound(sha string, err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return fmt.Errorf("blob %s: %w", sha, ErrNotFound)
 	}
@@ -120,7 +120,7 @@ func (b *Blobs) objectSize(ctx context.Context, sha string) (size int64, err err
 // trash deletes a blob, but keeps a copy in the trash for trashPeriod.
 func (b *Blobs) trash(ctx context.Context, sha string) error {
 	if err := b.objects.Copy(ctx, objectName(sha), trashPrefix+objectName(sha)); err != nil {
-		return nameBlob(sha, err)
+		return addHashToNotFound(sha, err)
 	}
 	return b.objects.Delete(ctx, objectName(sha))
 }

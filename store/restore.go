@@ -196,7 +196,7 @@ func (u *unpacked) unpack(ctx context.Context, r *backupReader) error {
 		return err
 	}
 	err = r.readRecords(func(in io.Reader, size int64) error {
-		if err := u.checkSpace(size); err != nil {
+		if err := u.checkFreeSpace(size); err != nil {
 			return err
 		}
 		if r.manifest.Format == backupFormatOfDriver {
@@ -212,7 +212,7 @@ func (u *unpacked) unpack(ctx context.Context, r *backupReader) error {
 	}
 	blobs := u.blobs()
 	return r.readBlobs(ctx, func(sha string, size int64, content io.Reader) error {
-		if err := u.checkSpace(size); err != nil {
+		if err := u.checkFreeSpace(size); err != nil {
 			return err
 		}
 		_, err := blobs.put(ctx, content, size, sha)
@@ -240,7 +240,7 @@ func (u *unpacked) files() disk.Files {
 // programs that use the disk.
 const minFreeAfterUnpacking = 64 << 20
 
-func (u *unpacked) checkSpace(size int64) error {
+func (u *unpacked) checkFreeSpace(size int64) error {
 	if free, known := DiskFree(u.dir); known && (free < minFreeAfterUnpacking || uint64(size) > free-minFreeAfterUnpacking) {
 		return fmt.Errorf("%w: %s has %d MB free, and the backup needs more", ErrDiskFull, u.dir, free>>20)
 	}

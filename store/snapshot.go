@@ -138,14 +138,14 @@ type recordReader struct {
 func (in recordReader) readBytes(limit uint64) ([]byte, error) {
 	n, err := binary.ReadUvarint(in.r)
 	if err != nil {
-		return nil, unexpectedEnd(err)
+		return nil, toUnexpectedEOF(err)
 	}
 	if n > limit {
 		return nil, fmt.Errorf("%w: a length of %d, at most %d", ErrCorrupt, n, limit)
 	}
 	b := make([]byte, n)
 	_, err = io.ReadFull(in.r, b)
-	return b, unexpectedEnd(err)
+	return b, toUnexpectedEOF(err)
 }
 
 // readRecord returns the record that follows the one with the key last, or an empty one at the end of the
@@ -175,7 +175,7 @@ func (in recordReader) readEnd() error {
 	return nil
 }
 
-func unexpectedEnd(err error) error {
+func toUnexpectedEOF(err error) error {
 	if err == io.EOF { //nolint:errorlint // bufio returns it as it is
 		return io.ErrUnexpectedEOF
 	}

@@ -10,11 +10,11 @@ var accountPanel = panel{
 		}
 		me := v.me
 		facts := []value{
-			words(me.User.Name).labeled("Name"), words(me.User.Email).labeled("Email address"),
-			words(orEmpty(me.Organization)).labeled("Organization"),
+			textValue(me.User.Name).labeled("Name"), textValue(me.User.Email).labeled("Email address"),
+			textValue(orEmpty(me.Organization)).labeled("Organization"),
 		}
 		if me.Role != nil {
-			facts = append(facts, words(label(*me.Role)).labeled("Role"))
+			facts = append(facts, textValue(label(*me.Role)).labeled("Role"))
 		}
 		s.add(section{Facts: facts})
 		if v.IsLocal {
@@ -28,11 +28,11 @@ var accountPanel = panel{
 			Title: "Where you are signed in", Columns: []string{"Since", "Last used", "From", "Until"},
 		}
 		for _, have := range sessions {
-			row := line{Cells: []value{at(have.CreatedAt), at(have.LastUsedAt), words(have.Address), at(have.ExpiresAt)}}
+			row := line{Cells: []value{timeValue(have.CreatedAt), timeValue(have.LastUsedAt), textValue(have.Address), timeValue(have.ExpiresAt)}}
 			if have.Current {
 				row.Cells[2].Text += " (this browser)"
 			} else {
-				row.Forms = []form{act("end", "End", "danger", have.ID)}
+				row.Forms = []form{buttonForm("end", "End", "danger", have.ID)}
 			}
 			x.Rows = append(x.Rows, row)
 		}
@@ -50,14 +50,14 @@ var accountPanel = panel{
 			},
 		}}})
 		password := func(name, label, complete string) field {
-			f := textField(name, label).asKind("password").required()
+			f := textField(name, label).withKind("password").required()
 			f.Autocomplete, f.Limit = complete, 128
 			return f
 		}
 		s.add(section{Title: "Change your password", Text: "This also signs you out everywhere else.", Forms: []form{{
 			To: "account/password", Button: "Change the password", Hidden: []option{{"username", me.User.Email}}, Fields: []field{
 				password("current", "Current password", "current-password"),
-				password("new", "New password", "new-password").hinted("12 to 128 characters; four random words are easy to remember."),
+				password("new", "New password", "new-password").withHint("12 to 128 characters; four random words are easy to remember."),
 				password("again", "Repeat the new password", "new-password"),
 			},
 		}}})
@@ -105,7 +105,7 @@ func (v *visit) switchOrganization() error {
 func inOrganizationOf[T any](v *visit, find func() (*T, error)) (*T, error) {
 	out, err := find()
 	for _, o := range v.organizations {
-		if !isAbsent(err) {
+		if !isNotAccessible(err) {
 			break
 		}
 		if v.me.OrganizationID != nil && o.ID == *v.me.OrganizationID {
@@ -121,6 +121,6 @@ func inOrganizationOf[T any](v *visit, find func() (*T, error)) (*T, error) {
 	return out, err
 }
 
-func isAbsent(err error) bool {
+func isNotAccessible(err error) bool {
 	return api.IsCode(err, api.CodeNotFound) || api.IsCode(err, api.CodeForbidden) || api.IsCode(err, api.CodeTenantRequired)
 }

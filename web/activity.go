@@ -26,7 +26,7 @@ func dayEnd(day time.Time) time.Time { return day.Add(24*time.Hour - time.Second
 func (v *visit) period() (api.Period, error) {
 	var p api.Period
 	for name, end := range map[string]*string{"since": &p.Since, "until": &p.Until} {
-		text := v.query(name)
+		text := v.queryParam(name)
 		if text == "" {
 			continue
 		}
@@ -44,7 +44,7 @@ func (v *visit) period() (api.Period, error) {
 
 func (v *visit) auditFilter() (api.AuditFilter, error) {
 	p, err := v.period()
-	return api.AuditFilter{Period: p, Action: v.query("action"), Actor: v.query("actor"), Outcome: v.query("outcome")}, err
+	return api.AuditFilter{Period: p, Action: v.queryParam("action"), Actor: v.queryParam("actor"), Outcome: v.queryParam("outcome")}, err
 }
 
 var activityPanel = panel{
@@ -60,17 +60,18 @@ var activityPanel = panel{
 		}
 		x := section{
 			Title: "Audit trail", Columns: []string{"Action", "When", "Who", "What", "Outcome", "Changes"}, Empty: "No matching entries.",
-			Links: append(v.more(l.Pagination), link{Text: "Export as JSON lines", Href: "activity/export?" + v.r.URL.RawQuery}),
+			Links: append(v.nextPageLinks(l.Pagination), link{Text: "Export as JSON lines", Href: "activity/export?" + v.r.URL.RawQuery}),
 			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
-				textField("actor", "Who").with(filter.Actor), textField("action", "Action, such as assessment.").with(filter.Action),
-				anyOf("outcome", "Outcome", filter.Outcome, "success", "denied", "failure"),
-				textField("since", "From").asKind("date").with(v.query("since")), textField("until", "To").asKind("date").with(v.query("until")),
+				textField("actor", "Who").withValue(filter.Actor), textField("action", "Action, such as assessment.").withValue(filter.Action),
+				choiceOrAny("outcome", "Outcome", filter.Outcome, "success", "denied", "failure"),
+				textField("since", "From").withKind("date").withValue(v.queryParam("since")),
+				textField("until", "To").withKind("date").withValue(v.queryParam("until")),
 			}}},
 		}
 		for _, e := range l.Data {
 			x.Rows = append(x.Rows, line{Cells: []value{
-				words(label(strings.ReplaceAll(e.Action, ".", "_"))), at(e.At), words(e.Actor.Name), words(label(e.ResourceType)),
-				tagged(e.Outcome), words(changesText(e.Changes)),
+				textValue(label(strings.ReplaceAll(e.Action, ".", "_"))), timeValue(e.At), textValue(e.Actor.Name), textValue(label(e.ResourceType)),
+				tagValue(e.Outcome), textValue(changesText(e.Changes)),
 			}})
 		}
 		s.add(section{
@@ -146,7 +147,7 @@ var timelinePanel = panel{
 		}
 		in := api.TimelineInput{
 			AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}, Paging: v.paging(100), Period: p,
-			Q: v.query("q"), Actor: v.query("actor"),
+			Q: v.queryParam("q"), Actor: v.queryParam("actor"),
 		}
 		l, err := do(v, api.GetTimeline, &in)
 		if err != nil {
@@ -154,14 +155,15 @@ var timelinePanel = panel{
 		}
 		s.Crumbs, s.Tabs = assessmentCrumbs(a), assessmentTabs(a, "activity")
 		x := section{
-			Columns: []string{"What", "When", "Who"}, Empty: "No matching entries.", Links: v.more(l.Pagination),
+			Columns: []string{"What", "When", "Who"}, Empty: "No matching entries.", Links: v.nextPageLinks(l.Pagination),
 			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
-				textField("q", "Contains").with(in.Q).asKind("search"), textField("actor", "Who").with(in.Actor),
-				textField("since", "From").asKind("date").with(v.query("since")), textField("until", "To").asKind("date").with(v.query("until")),
+				textField("q", "Contains").withValue(in.Q).withKind("search"), textField("actor", "Who").withValue(in.Actor),
+				textField("since", "From").withKind("date").withValue(v.queryParam("since")),
+				textField("until", "To").withKind("date").withValue(v.queryParam("until")),
 			}}},
 		}
 		for _, e := range l.Data {
-			x.Rows = append(x.Rows, line{Cells: []value{words(e.Summary), at(e.At), words(e.Actor.Name)}})
+			x.Rows = append(x.Rows, line{Cells: []value{textValue(e.Summary), timeValue(e.At), textValue(e.Actor.Name)}})
 		}
 		s.add(x)
 		return nil
@@ -175,7 +177,7 @@ func assessmentCrumbs(a *api.Assessment) []link {
 var searchPanel = panel{
 	path: "search", title: "Search",
 	show: func(v *visit, s *sheet) error {
-		q, in := v.query("q"), v.query("in")
+		q, in := v.queryParam("q"), v.queryParam("in")
 		assessments, err := do(v, api.ListAssessments, &api.AssessmentsInput{Paging: api.Paging{Limit: api.MaxListLimit}, Sort: "-updated_at"})
 		if err != nil {
 			return err
@@ -186,7 +188,7 @@ var searchPanel = panel{
 		}
 		x := section{Forms: []form{{
 			Get: true, Button: "Search",
-			Fields: []field{textField("q", "Search the documents by meaning").with(q).asKind("search"), where},
+			Fields: []field{textField("q", "Search the documents by meaning").withValue(q).withKind("search"), where},
 		}}}
 		if q == "" {
 			x.Text = "Describe what you are looking for, such as: who approves access to production?"
@@ -200,8 +202,8 @@ var searchPanel = panel{
 		x.Columns, x.Empty = []string{"Document", "Passage"}, "Nothing was found. Try other words."
 		for _, h := range found.Data {
 			href := "assessments/" + h.AssessmentID + "/passages/" + h.ChunkID
-			source := linked(h.Filename+", "+placeOf(h.HeadingPath, h.Locator), href)
-			x.Rows = append(x.Rows, line{Cells: []value{source, {Parts: markedParts(h.Text, h.Marks)}}})
+			source := linkValue(h.Filename+", "+formatLocation(h.HeadingPath, h.Locator), href)
+			x.Rows = append(x.Rows, line{Cells: []value{source, {Parts: splitAtMarks(h.Text, h.Marks)}}})
 		}
 		s.add(x)
 		controls, err := do(v, api.ListControls, &api.ControlsInput{Paging: api.Paging{Limit: 10}, Q: q})
@@ -213,8 +215,8 @@ var searchPanel = panel{
 	},
 }
 
-// markedParts splits a text into highlighted and other parts. The marks are ranges of characters.
-func markedParts(text string, marks []api.Mark) (out []part) {
+// splitAtMarks splits a text into highlighted and other parts. The marks are ranges of characters.
+func splitAtMarks(text string, marks []api.Mark) (out []part) {
 	runes := []rune(text)
 	last := 0
 	for _, m := range marks {

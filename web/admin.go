@@ -18,7 +18,7 @@ var adminPages = []link{
 var usersPanel = panel{
 	path: "admin/users", title: "Users", group: &adminPages,
 	show: func(v *visit, s *sheet) error {
-		in := api.UsersInput{Paging: v.paging(100), Q: v.query("q"), Status: v.query("status")}
+		in := api.UsersInput{Paging: v.paging(100), Q: v.queryParam("q"), Status: v.queryParam("status")}
 		l, err := do(v, api.ListUsers, &in)
 		if err != nil {
 			return err
@@ -26,21 +26,24 @@ var usersPanel = panel{
 		x := section{
 			Columns: []string{
 				"Email address", "Name", "Status", "Platform admin", "Last sign-in",
-			}, Empty: "No matching users.", Links: v.more(l.Pagination),
+			}, Empty: "No matching users.", Links: v.nextPageLinks(l.Pagination),
 			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
-				textField("q", "Name or address").with(in.Q).asKind("search"), anyOf("status", "Status", in.Status, "active", "banned", "invited"),
+				textField("q", "Name or address").withValue(in.Q).withKind("search"),
+				choiceOrAny("status", "Status", in.Status, "active", "banned", "invited"),
 			}}},
 		}
 		for i := range l.Data {
 			u := &l.Data[i]
-			row := line{Cells: []value{words(u.Email), words(u.Name), tagged(u.Status), words(yesOrNo(u.PlatformAdmin)), atOrNever(u.LastSignInAt)}}
+			row := line{Cells: []value{
+				textValue(u.Email), textValue(u.Name), tagValue(u.Status), textValue(yesOrNo(u.PlatformAdmin)), timeOrNeverValue(u.LastSignInAt),
+			}}
 			if u.Status == "banned" {
 				row.Cells[2].Text += ": " + orEmpty(u.BanReason)
-				row.Forms = []form{act("unban", "Lift the ban", "second", u.ID)}
+				row.Forms = []form{buttonForm("unban", "Lift the ban", "second", u.ID)}
 			} else {
-				ban := act("ban", "Ban", "danger", u.ID)
+				ban := buttonForm("ban", "Ban", "danger", u.ID)
 				ban.Fields = []field{textField("reason", "Reason").required()}
-				row.Forms = []form{act("link", "Password link", "second", u.ID), ban}
+				row.Forms = []form{buttonForm("link", "Password link", "second", u.ID), ban}
 			}
 			x.Rows = append(x.Rows, row)
 		}
@@ -73,21 +76,21 @@ var tenantsPanel = panel{
 		if err != nil {
 			return err
 		}
-		x := section{Columns: []string{"Organization", "Short name", "Status", "Created"}, Links: v.more(l.Pagination)}
+		x := section{Columns: []string{"Organization", "Short name", "Status", "Created"}, Links: v.nextPageLinks(l.Pagination)}
 		x.Empty = "There are no organizations."
 		for i := range l.Data {
 			o := &l.Data[i]
-			row := line{Cells: []value{words(o.Name), words(o.Slug), tagged(o.Status), at(o.CreatedAt)}}
+			row := line{Cells: []value{textValue(o.Name), textValue(o.Slug), tagValue(o.Status), timeValue(o.CreatedAt)}}
 			if o.Status == "active" {
-				row.Forms = []form{act("suspend", "Suspend", "danger", o.ID)}
+				row.Forms = []form{buttonForm("suspend", "Suspend", "danger", o.ID)}
 			} else {
-				row.Forms = []form{act("restore", "Restore", "second", o.ID)}
+				row.Forms = []form{buttonForm("restore", "Restore", "second", o.ID)}
 			}
 			x.Rows = append(x.Rows, row)
 		}
 		s.add(x)
 		s.add(section{Title: "Create an organization", Forms: []form{{Do: "create", Button: "Create", Fields: []field{
-			textField("name", "Name").required(), textField("email", "Email address of its owner").asKind("email").required(),
+			textField("name", "Name").required(), textField("email", "Email address of its owner").withKind("email").required(),
 			textField("owner", "Name of its owner"),
 		}}}})
 		return nil
@@ -137,7 +140,7 @@ var importsPanel = panel{
 		}
 		x := section{
 			Title: "Imports", Columns: []string{"File", "When", "Status", "Controls", "Frameworks", "Warnings", "Result"},
-			Empty: "Nothing was imported yet; the built-in starter catalog is in use.", Links: v.more(l.Pagination),
+			Empty: "Nothing was imported yet; the built-in starter catalog is in use.", Links: v.nextPageLinks(l.Pagination),
 		}
 		for i := range l.Data {
 			r := &l.Data[i]
@@ -149,7 +152,7 @@ var importsPanel = panel{
 }
 
 func importRow(r *api.ImportRun) line {
-	status := tagged(r.Status)
+	status := tagValue(r.Status)
 	if r.DryRun {
 		status.Text = "Preview"
 	}
@@ -159,8 +162,8 @@ func importRow(r *api.ImportRun) line {
 			", " + prose.Count(len(d.Changed), "changed", "changed")
 	}
 	return line{Cells: []value{
-		words(r.SourceFilename), at(r.StartedAt), status, count(r.Statistics.Controls), count(r.Statistics.Frameworks),
-		count(len(r.Warnings)), words(result),
+		textValue(r.SourceFilename), timeValue(r.StartedAt), status, countValue(r.Statistics.Controls), countValue(r.Statistics.Frameworks),
+		countValue(len(r.Warnings)), textValue(result),
 	}}
 }
 

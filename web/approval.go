@@ -40,7 +40,7 @@ func (v *visit) showApproval() error {
 }
 
 func (v *visit) renderApproval(p *api.Approval) (err error) {
-	page := approvalPage{Approval: *p, Reason: v.field("reason"), Noun: kindOf(p.Gate).Noun}
+	page := approvalPage{Approval: *p, Reason: v.field("reason"), Noun: kindForGate(p.Gate).Noun}
 	in := api.AssessmentInput{AssessmentID: p.AssessmentID}
 	if page.Assessment, err = do(v, api.GetAssessment, &in); err != nil {
 		return err

@@ -21,7 +21,9 @@ var catalogPages = []link{
 	{Text: "Coverage", Href: "catalog/coverage"},
 }
 
-func placeOf(headings []string, l api.Locator) string { return print.FormatLocation(headings, l) }
+func formatLocation(headings []string, l api.Locator) string {
+	return print.FormatLocation(headings, l)
+}
 
 func controlLink(code string) string { return "catalog/controls/" + url.PathEscape(code) }
 
@@ -31,7 +33,7 @@ func controlTable(title string, controls []api.Control) section {
 	x := section{Title: title, Columns: []string{"Control", "Title", "Domain"}, Empty: "No matching controls."}
 	for i := range controls {
 		c := &controls[i]
-		x.Rows = append(x.Rows, line{Cells: []value{linked(c.Code, controlLink(c.Code)), words(c.Title), words(c.DomainCode)}})
+		x.Rows = append(x.Rows, line{Cells: []value{linkValue(c.Code, controlLink(c.Code)), textValue(c.Title), textValue(c.DomainCode)}})
 	}
 	return x
 }
@@ -56,7 +58,7 @@ var controlsPanel = panel{
 		s.Lead = version.Label + ": " + prose.Count(version.Counts.Controls, "control", "controls") + ", " +
 			prose.Count(version.Counts.Frameworks, "framework", "frameworks") + ", " +
 			prose.Count(version.Counts.Requirements, "requirement", "requirements")
-		in := api.ControlsInput{Paging: v.paging(100), Q: v.query("q"), Domain: v.query("domain"), Framework: v.query("framework")}
+		in := api.ControlsInput{Paging: v.paging(100), Q: v.queryParam("q"), Domain: v.queryParam("domain"), Framework: v.queryParam("framework")}
 		l, err := do(v, api.ListControls, &in)
 		if err != nil {
 			return err
@@ -74,9 +76,9 @@ var controlsPanel = panel{
 			return err
 		}
 		x := controlTable("", l.Data)
-		x.Links = v.more(l.Pagination)
+		x.Links = v.nextPageLinks(l.Pagination)
 		x.Forms = []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
-			textField("q", "Contains").with(in.Q).asKind("search"), domain, framework,
+			textField("q", "Contains").withValue(in.Q).withKind("search"), domain, framework,
 		}}}
 		s.add(x)
 		return nil
@@ -94,21 +96,22 @@ var controlPanel = panel{
 		v.title = c.Code + " " + c.Title
 		s.Crumbs = []link{{Text: "Home"}, {Text: "Catalog", Href: "catalog"}}
 		facts := []value{
-			words(c.Description).labeled("Description"), words(orEmpty(c.Question)).labeled("Question"), words(c.DomainCode).labeled("Domain"),
-			words(orEmpty(c.CSFFunction)).labeled("Function"), words(strings.Join(c.Applicability, ", ")).labeled("Concerns"),
-			words(label(orEmpty(c.Cadence))).labeled("Cadence"),
+			textValue(c.Description).labeled("Description"),
+			textValue(orEmpty(c.Question)).labeled("Question"), textValue(c.DomainCode).labeled("Domain"),
+			textValue(orEmpty(c.CSFFunction)).labeled("Function"), textValue(strings.Join(c.Applicability, ", ")).labeled("Concerns"),
+			textValue(label(orEmpty(c.Cadence))).labeled("Cadence"),
 		}
 		if c.Weight != nil {
-			facts = append(facts, words(fmt.Sprintf("%d of 10", *c.Weight)).labeled("Weight"))
+			facts = append(facts, textValue(fmt.Sprintf("%d of 10", *c.Weight)).labeled("Weight"))
 		}
 		for _, e := range c.EvidenceRequests {
-			facts = append(facts, words(e.Artifact).labeled("Evidence"))
+			facts = append(facts, textValue(e.Artifact).labeled("Evidence"))
 		}
 		s.add(section{Facts: facts})
 		if len(c.Maturity) > 0 {
 			x := section{Title: "Maturity"}
 			for _, n := range slices.Sorted(maps.Keys(c.Maturity)) {
-				x.Facts = append(x.Facts, words(c.Maturity[n]).labeled("Level "+n))
+				x.Facts = append(x.Facts, textValue(c.Maturity[n]).labeled("Level "+n))
 			}
 			s.add(x)
 		}
@@ -133,13 +136,13 @@ func mappingTable(title string, mappings []api.Mapping, ofControl bool) section 
 		if m.Strength != nil {
 			relation += fmt.Sprintf(" (%d of 10)", *m.Strength)
 		}
-		rest := []value{words(relation), words(m.Source)}
+		rest := []value{textValue(relation), textValue(m.Source)}
 		if ofControl {
 			x.Rows = append(x.Rows, line{Cells: append([]value{
-				linked(m.RequirementCode, "catalog/requirements/"+m.RequirementID), linked(m.FrameworkCode, frameworkLink(m.FrameworkCode)),
+				linkValue(m.RequirementCode, "catalog/requirements/"+m.RequirementID), linkValue(m.FrameworkCode, frameworkLink(m.FrameworkCode)),
 			}, rest...)})
 		} else {
-			x.Rows = append(x.Rows, line{Cells: append([]value{linked(m.ControlCode, controlLink(m.ControlCode))}, rest...)})
+			x.Rows = append(x.Rows, line{Cells: append([]value{linkValue(m.ControlCode, controlLink(m.ControlCode))}, rest...)})
 		}
 	}
 	return x
@@ -148,7 +151,7 @@ func mappingTable(title string, mappings []api.Mapping, ofControl bool) section 
 var frameworksPanel = panel{
 	path: "catalog/frameworks", title: "Frameworks", group: &catalogPages,
 	show: func(v *visit, s *sheet) error {
-		in := api.FrameworksInput{Paging: v.paging(100), Q: v.query("q"), Sort: "name"}
+		in := api.FrameworksInput{Paging: v.paging(100), Q: v.queryParam("q"), Sort: "name"}
 		l, err := do(v, api.ListFrameworks, &in)
 		if err != nil {
 			return err
@@ -156,16 +159,17 @@ var frameworksPanel = panel{
 		x := section{
 			Columns: []string{
 				"Framework", "Code", "Publisher", "Requirements", "Mappings",
-			}, Empty: "No matching frameworks.", Links: v.more(l.Pagination),
+			}, Empty: "No matching frameworks.", Links: v.nextPageLinks(l.Pagination),
 			Forms: []form{{
 				Get: true, Button: "Filter", Style: "second",
-				Fields: []field{textField("q", "Name or code").with(in.Q).asKind("search")},
+				Fields: []field{textField("q", "Name or code").withValue(in.Q).withKind("search")},
 			}},
 		}
 		for i := range l.Data {
 			f := &l.Data[i]
 			x.Rows = append(x.Rows, line{Cells: []value{
-				linked(f.Name, frameworkLink(f.Code)), words(f.Code), words(orEmpty(f.Publisher)), count(f.RequirementCount), count(f.MappingCount),
+				linkValue(f.Name, frameworkLink(f.Code)), textValue(f.Code),
+				textValue(orEmpty(f.Publisher)), countValue(f.RequirementCount), countValue(f.MappingCount),
 			}})
 		}
 		s.add(x)
@@ -190,31 +194,33 @@ var frameworkPanel = panel{
 		code := url.QueryEscape(f.Code)
 		s.add(section{
 			Facts: []value{
-				words(orEmpty(f.Title)).labeled("Title"), words(orEmpty(f.Publisher)).labeled("Publisher"),
-				words(orEmpty(f.Jurisdiction)).labeled("Jurisdiction"),
-				words(fmt.Sprintf("%d of %d requirements have controls", covered.MappedRequirementCount, covered.RequirementCount)).labeled("Covered"),
-				linked(prose.Count(covered.ControlCount, "control", "controls"), "catalog?framework="+code).labeled("Controls"),
+				textValue(orEmpty(f.Title)).labeled("Title"), textValue(orEmpty(f.Publisher)).labeled("Publisher"),
+				textValue(orEmpty(f.Jurisdiction)).labeled("Jurisdiction"),
+				textValue(fmt.Sprintf("%d of %d requirements have controls",
+					covered.MappedRequirementCount, covered.RequirementCount)).labeled("Covered"),
+				linkValue(prose.Count(covered.ControlCount, "control", "controls"), "catalog?framework="+code).labeled("Controls"),
 			},
 			Links: []link{
 				{Text: "Crosswalk to another framework", Href: "catalog/crosswalk?framework=" + code},
 				{Text: "What it adds to others", Href: "catalog/coverage?framework=" + code},
 			},
 		})
-		l, err := do(v, api.ListRequirements, &api.RequirementsInput{FrameworkInput: in, Paging: v.paging(200), Q: v.query("q")})
+		l, err := do(v, api.ListRequirements, &api.RequirementsInput{FrameworkInput: in, Paging: v.paging(200), Q: v.queryParam("q")})
 		if err != nil {
 			return err
 		}
 		x := section{
-			Title: "Requirements", Columns: []string{"Requirement", "Title"}, Empty: "No matching requirements.", Links: v.more(l.Pagination),
+			Title: "Requirements", Columns: []string{"Requirement", "Title"},
+			Empty: "No matching requirements.", Links: v.nextPageLinks(l.Pagination),
 			Forms: []form{{
 				Get: true, Button: "Filter", Style: "second",
-				Fields: []field{textField("q", "Contains").with(v.query("q")).asKind("search")},
+				Fields: []field{textField("q", "Contains").withValue(v.queryParam("q")).withKind("search")},
 			}},
 		}
 		for i := range l.Data {
 			r := &l.Data[i]
 			x.Rows = append(x.Rows, line{Cells: []value{
-				linked(r.Code, "catalog/requirements/"+r.ID), words(cmp.Or(orEmpty(r.Title), orEmpty(r.Text))),
+				linkValue(r.Code, "catalog/requirements/"+r.ID), textValue(cmp.Or(orEmpty(r.Title), orEmpty(r.Text))),
 			}})
 		}
 		s.add(x)
@@ -242,7 +248,7 @@ var requirementPanel = panel{
 			}
 			if i := slices.IndexFunc(l.Data, func(r api.Requirement) bool { return r.ID == m.RequirementID }); i >= 0 {
 				s.add(section{Facts: []value{
-					words(orEmpty(l.Data[i].Title)).labeled("Title"), words(orEmpty(l.Data[i].Text)).labeled("Text"),
+					textValue(orEmpty(l.Data[i].Title)).labeled("Title"), textValue(orEmpty(l.Data[i].Text)).labeled("Text"),
 				}})
 			}
 		}
@@ -254,7 +260,7 @@ var requirementPanel = panel{
 var crosswalkPanel = panel{
 	path: "catalog/crosswalk", title: "Crosswalk", group: &catalogPages,
 	show: func(v *visit, s *sheet) error {
-		framework, target := v.query("framework"), v.query("target")
+		framework, target := v.queryParam("framework"), v.queryParam("target")
 		from, err := v.frameworkField("framework", "From", framework, "Choose…")
 		if err != nil {
 			return err
@@ -284,7 +290,7 @@ var crosswalkPanel = panel{
 		x.Columns, x.Empty = []string{w.Framework.Name, w.Target.Name, "Shared controls"}, "They share no control."
 		for _, pair := range w.Pairs {
 			x.Rows = append(x.Rows, line{Cells: []value{
-				words(pair.RequirementCode), words(pair.TargetRequirementCode), words(strings.Join(pair.ControlCodes, ", ")),
+				textValue(pair.RequirementCode), textValue(pair.TargetRequirementCode), textValue(strings.Join(pair.ControlCodes, ", ")),
 			}})
 		}
 		s.Lead = prose.Count(len(w.Pairs), "pair", "pairs") + " of requirements, through " + prose.Count(len(w.Controls), "control", "controls")
@@ -296,7 +302,7 @@ var crosswalkPanel = panel{
 var coveragePanel = panel{
 	path: "catalog/coverage", title: "Coverage", group: &catalogPages,
 	show: func(v *visit, s *sheet) error {
-		framework, have := v.query("framework"), v.query("have")
+		framework, have := v.queryParam("framework"), v.queryParam("have")
 		goal, err := v.frameworkField("framework", "Framework to meet", framework, "Choose…")
 		if err != nil {
 			return err
@@ -320,16 +326,16 @@ var coveragePanel = panel{
 			Href: "catalog/coverage?" + url.Values{"framework": {have}, "have": {framework}}.Encode(),
 		}}
 		s.Sections[0].Facts = []value{
-			count(a.RequirementsCovered).labeled("Requirements met"), count(a.RequirementsPartly).labeled("Partly met"),
-			count(a.RequirementsNew).labeled("New"), count(a.SharedControls).labeled("Shared controls"),
-			count(len(a.NewControls)).labeled("New controls"),
+			countValue(a.RequirementsCovered).labeled("Requirements met"), countValue(a.RequirementsPartly).labeled("Partly met"),
+			countValue(a.RequirementsNew).labeled("New"), countValue(a.SharedControls).labeled("Shared controls"),
+			countValue(len(a.NewControls)).labeled("New controls"),
 		}
 		x := section{
 			Title: "Controls that it adds", Columns: []string{"Control", "Title"},
 			Empty: "None: its controls are all required already.",
 		}
 		for _, n := range a.NewControls {
-			x.Rows = append(x.Rows, line{Cells: []value{linked(n.ControlCode, controlLink(n.ControlCode)), words(n.ControlTitle)}})
+			x.Rows = append(x.Rows, line{Cells: []value{linkValue(n.ControlCode, controlLink(n.ControlCode)), textValue(n.ControlTitle)}})
 		}
 		s.add(x)
 		return nil

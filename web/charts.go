@@ -48,7 +48,7 @@ func radarPolygon(axes int, level func(axis int) float64) string {
 
 // maturityByDomain returns the maturity of the assessed domains, as a table and, for three or more, a chart.
 func (v *visit) maturityByDomain(assessmentID string) ([]domainRow, *radar, error) {
-	version, err := kindOf(api.GateMaturity).newest(v, assessmentID)
+	version, err := kindForGate(api.GateMaturity).newest(v, assessmentID)
 	if err != nil || version == nil {
 		return nil, nil, err
 	}

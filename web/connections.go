@@ -20,16 +20,19 @@ var integrationsPanel = panel{
 			return err
 		}
 		x := section{
-			Columns: []string{"Name", "Type", "Last result", "Sending"}, Empty: "There are no integrations.", Links: v.more(l.Pagination),
+			Columns: []string{"Name", "Type", "Last result", "Sending"}, Empty: "There are no integrations.", Links: v.nextPageLinks(l.Pagination),
 		}
 		for _, i := range l.Data {
-			row := line{Cells: []value{linked(i.Name, "settings/integrations/"+i.ID), words(i.Type), words(orEmpty(i.LastStatus)), onOff(i.Enabled)}}
+			row := line{Cells: []value{
+				linkValue(i.Name, "settings/integrations/"+i.ID), textValue(i.Type), textValue(orEmpty(i.LastStatus)), onOffValue(i.Enabled),
+			}}
 			if v.may("integration:write") {
-				row.Forms = []form{act("test", "Test", "second", i.ID)}
+				row.Forms = []form{buttonForm("test", "Test", "second", i.ID)}
 				if t, _ := api.FindIntegrationType(i.Type); t.Tracks {
-					row.Forms = append(row.Forms, act("sync", "Sync now", "second", i.ID))
+					row.Forms = append(row.Forms, buttonForm("sync", "Sync now", "second", i.ID))
 				}
-				row.Forms = append(row.Forms, act(toggle(i.Enabled), switchName(i.Enabled), "second", i.ID), act("delete", "Delete", "danger", i.ID))
+				row.Forms = append(row.Forms,
+					buttonForm(toggle(i.Enabled), switchName(i.Enabled), "second", i.ID), buttonForm("delete", "Delete", "danger", i.ID))
 			}
 			x.Rows = append(x.Rows, row)
 		}
@@ -38,7 +41,7 @@ var integrationsPanel = panel{
 			return nil
 		}
 		types := section{Title: "Add an integration"}
-		chosen, ok := api.FindIntegrationType(v.query("type"))
+		chosen, ok := api.FindIntegrationType(v.queryParam("type"))
 		for _, t := range api.IntegrationTypes {
 			types.Facts = append(types.Facts, value{
 				Label: label(t.Type), Text: prose.Capitalize(t.Doc),
@@ -103,7 +106,7 @@ func (v *visit) enableIntegration(on bool) error {
 // integrationFields returns the fields of a type's settings, with their values. Secrets are never shown.
 func integrationFields(t api.IntegrationType, have *api.Integration) (out []field) {
 	for _, f := range t.Config {
-		x := textField("config."+f.Name, label(f.Name)).hinted(hintOf(f))
+		x := textField("config."+f.Name, label(f.Name)).withHint(fieldHint(f))
 		x.Required = f.Required
 		given := f.Default
 		if have != nil {
@@ -130,7 +133,7 @@ func integrationFields(t api.IntegrationType, have *api.Integration) (out []fiel
 		out = append(out, x)
 	}
 	for _, f := range t.Secrets {
-		x := textField("secret."+f.Name, label(f.Name)).asKind("password").hinted(hintOf(f))
+		x := textField("secret."+f.Name, label(f.Name)).withKind("password").withHint(fieldHint(f))
 		x.Required, x.Autocomplete = f.Required && have == nil, "off"
 		if have != nil && slices.Contains(have.SecretsSet, f.Name) {
 			x.Hint = "Set. Leave it empty to keep it."
@@ -139,13 +142,13 @@ func integrationFields(t api.IntegrationType, have *api.Integration) (out []fiel
 	}
 	if t.FreeSecrets {
 		out = append(out, textField("secret.Authorization",
-			"Authorization header").asKind("password").hinted("Sent with each event, and never shown."))
+			"Authorization header").withKind("password").withHint("Sent with each event, and never shown."))
 	}
 	return out
 }
 
-// hintOf returns the hint for a field as a sentence. If the hint is an example URL, it is returned unchanged.
-func hintOf(f api.IntegrationField) string {
+// fieldHint returns the hint for a field as a sentence. If the hint is an example URL, it is returned unchanged.
+func fieldHint(f api.IntegrationField) string {
 	if strings.HasPrefix(f.Doc, "http") {
 		return f.Doc
 	}
@@ -193,7 +196,7 @@ func (v *visit) readIntegration(t api.IntegrationType, exists bool) (map[string]
 		case f.Kind == "bool":
 			config[f.Name] = text == "true"
 		case f.Kind == "list":
-			config[f.Name] = v.list("config." + f.Name)
+			config[f.Name] = v.listField("config." + f.Name)
 		case f.Kind == "map":
 			entries := map[string]any{}
 			for entry := range strings.Lines(text) {
@@ -228,8 +231,8 @@ var integrationPanel = panel{
 		v.title = i.Name
 		s.Crumbs = []link{{Text: "Home"}, {Text: "Settings", Href: "settings"}, {Text: "Integrations", Href: "settings/integrations"}}
 		s.add(section{Facts: []value{
-			words(prose.Capitalize(t.Doc)).labeled(label(i.Type)), words(orEmpty(i.LastStatus)).labeled("Last result"),
-			atOrNever(i.LastStatusAt).labeled("Last tried"), atOrNever(i.SyncedAt).labeled("Last sync"),
+			textValue(prose.Capitalize(t.Doc)).labeled(label(i.Type)), textValue(orEmpty(i.LastStatus)).labeled("Last result"),
+			timeOrNeverValue(i.LastStatusAt).labeled("Last tried"), timeOrNeverValue(i.SyncedAt).labeled("Last sync"),
 		}})
 		if t.Tracks {
 			links, err := do(v, api.ListIssueLinks, &api.IssueLinksInput{IntegrationInput: in, Paging: v.paging(100)})
@@ -242,11 +245,11 @@ var integrationPanel = panel{
 			if err != nil {
 				return err
 			}
-			s.add(deliveries(v, l, false))
+			s.add(deliveriesSection(v, l, false))
 		}
 		if v.may("integration:write") {
 			s.add(section{Title: "Settings", Forms: []form{{
-				Do: "save", Button: "Save", Fields: append([]field{textField("name", "Name").with(i.Name).required()}, integrationFields(t, i)...),
+				Do: "save", Button: "Save", Fields: append([]field{textField("name", "Name").withValue(i.Name).required()}, integrationFields(t, i)...),
 			}}})
 		}
 		return nil
@@ -280,14 +283,14 @@ func (v *visit) resolveLink(keep string) error {
 func (v *visit) issueLinks(l *api.List[api.IssueLink]) section {
 	x := section{
 		Title: "Issues", Columns: []string{"Plan item", "Issue", "Status"},
-		Empty: "No plan item has an issue yet.", Links: v.more(l.Pagination),
+		Empty: "No plan item has an issue yet.", Links: v.nextPageLinks(l.Pagination),
 	}
 	for _, i := range l.Data {
 		row := line{Cells: []value{
-			linked(i.POAMCode, "assessments/"+i.AssessmentID+"/poam/"+i.POAMItemID), words(i.IssueKey), tagged(i.Status),
+			linkValue(i.POAMCode, "assessments/"+i.AssessmentID+"/poam/"+i.POAMItemID), textValue(i.IssueKey), tagValue(i.Status),
 		}}
 		if i.Status == "conflict" && v.may("integration:write") {
-			row.Forms = []form{act("plan", "Keep the plan's", "second", i.ID), act("issue", "Keep the issue's", "second", i.ID)}
+			row.Forms = []form{buttonForm("plan", "Keep the plan's", "second", i.ID), buttonForm("issue", "Keep the issue's", "second", i.ID)}
 		}
 		x.Rows = append(x.Rows, row)
 	}
@@ -307,7 +310,7 @@ var emailPanel = panel{
 			if t.Custom {
 				kind = "Changed by you"
 			}
-			x.Rows = append(x.Rows, line{Cells: []value{linked(label(t.ID), "settings/email/"+t.ID), words(t.Subject), words(kind)}})
+			x.Rows = append(x.Rows, line{Cells: []value{linkValue(label(t.ID), "settings/email/"+t.ID), textValue(t.Subject), textValue(kind)}})
 		}
 		s.add(x)
 		sent, err := do(v, api.ListEmails, &api.EmailsInput{Paging: v.paging(50)})
@@ -316,11 +319,11 @@ var emailPanel = panel{
 		}
 		x = section{
 			Title: "Emails", Columns: []string{"Subject", "To", "When", "Status", "Problem"}, Empty: "Nothing has been sent yet.",
-			Links: v.more(sent.Pagination),
+			Links: v.nextPageLinks(sent.Pagination),
 		}
 		for _, m := range sent.Data {
 			x.Rows = append(x.Rows, line{Cells: []value{
-				words(m.Subject), words(strings.Join(m.To, ", ")), at(m.CreatedAt), tagged(m.Status), words(orEmpty(m.Error)),
+				textValue(m.Subject), textValue(strings.Join(m.To, ", ")), timeValue(m.CreatedAt), tagValue(m.Status), textValue(orEmpty(m.Error)),
 			}})
 		}
 		s.add(x)
@@ -345,7 +348,7 @@ var templatePanel = panel{
 				return err
 			}
 			s.add(section{Title: "Preview with examples", Facts: []value{
-				words(made.Subject).labeled("Subject"), {Label: "Text", Text: made.Text, Parts: []part{{Text: made.Text}}},
+				textValue(made.Subject).labeled("Subject"), {Label: "Text", Text: made.Text, Parts: []part{{Text: made.Text}}},
 			}})
 		}
 		if !v.may("email:write") {
@@ -354,8 +357,9 @@ var templatePanel = panel{
 		edit := section{
 			Title: "Change it", Text: "Variables: " + strings.Join(t.Variables, ", ") + ".", Forms: []form{{
 				Do: "save", Button: "Save", Fields: []field{
-					textField("subject", "Subject").with(t.Subject).required(), textField("text", "Text").asKind("area").with(t.Text).required(),
-					textField("html", "HTML").asKind("area").with(t.HTML).hinted("Emails are plain text if empty."),
+					textField("subject", "Subject").withValue(t.Subject).required(),
+					textField("text", "Text").withKind("area").withValue(t.Text).required(),
+					textField("html", "HTML").withKind("area").withValue(t.HTML).withHint("Emails are plain text if empty."),
 				},
 			}},
 		}

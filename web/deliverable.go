@@ -337,7 +337,7 @@ func (v *visit) exportRows(k *kind, a *api.Assessment) error {
 	q := v.r.URL.Query()
 	review, disputed := q.Has("review"), q.Has("disputed")
 	wanted := map[string]bool{}
-	for _, r := range k.filter(rows, v.query("q"), v.query("status")) {
+	for _, r := range k.filter(rows, v.queryParam("q"), v.queryParam("status")) {
 		wanted[r.ID] = (r.Review || !review) && (r.Disputed || !disputed)
 	}
 	records, err := k.records(v, version.ID, wanted)

@@ -155,9 +155,9 @@ func (v *visit) showDocument() error {
 	if err != nil {
 		return err
 	}
-	start, err := strconv.Atoi(cmp.Or(v.query("from"), "0"))
+	start, err := strconv.Atoi(cmp.Or(v.queryParam("from"), "0"))
 	if err != nil {
-		return api.Invalid("from", "%q is not the number of a passage", v.query("from"))
+		return api.Invalid("from", "%q is not the number of a passage", v.queryParam("from"))
 	}
 	return v.renderDocument(d, "", start)
 }
@@ -211,7 +211,7 @@ func (v *visit) renderDocument(page *documentPage, chosen string, start int) err
 	last := ""
 	for _, c := range chunks[start:end] {
 		p := passage{Chunk: c, Chosen: c.ID == chosen, Parts: []part{{Text: c.Text}}}
-		if place := placeOf(c.HeadingPath, c.Locator); place != last {
+		if place := formatLocation(c.HeadingPath, c.Locator); place != last {
 			p.Place, last = place, place
 		}
 		if p.Chosen {

@@ -57,7 +57,8 @@ func (v *visit) mentionsIn(a api.Assessment) (out []mentionRow, err error) {
 	})
 	for i := range list {
 		c := &list[i]
-		out = append(out, mentionRow{*c, a.Name, "assessments/" + a.ID + "/" + kindOf(c.Gate).Noun + "?q=" + url.QueryEscape(orEmpty(c.Item))})
+		href := "assessments/" + a.ID + "/" + kindForGate(c.Gate).Noun + "?q=" + url.QueryEscape(orEmpty(c.Item))
+		out = append(out, mentionRow{*c, a.Name, href})
 	}
 	return out, err
 }
@@ -115,7 +116,7 @@ func (v *visit) ownPlanItems(a api.Assessment) ([]planRow, error) {
 	if a.Counts.POAMItems == 0 || v.me.User.Name == "" {
 		return nil, nil
 	}
-	version, err := kindOf(api.GatePOAM).newest(v, a.ID)
+	version, err := kindForGate(api.GatePOAM).newest(v, a.ID)
 	if err != nil || version == nil {
 		return nil, err
 	}
@@ -219,7 +220,7 @@ func (v *visit) showAssessment() error {
 		return err
 	}
 	if gate := page.Status.ReadyForReview; gate != nil && a.State != api.StateClosed {
-		page.Review = kindOf(*gate)
+		page.Review = kindForGate(*gate)
 	} else if a.Counts.Documents == 0 {
 		page.MayUpload = v.may("document:write") && a.State != api.StateClosed
 	} else if len(page.Runs) == 0 && a.State != api.StateClosed {

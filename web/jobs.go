@@ -53,18 +53,18 @@ func (v *visit) runRow(r *api.WorkflowRun, name string) line {
 		step = *r.Error
 	}
 	row := line{Cells: []value{
-		linked(name, "assessments/"+r.AssessmentID), words(label(r.WorkflowType)),
+		linkValue(name, "assessments/"+r.AssessmentID), textValue(label(r.WorkflowType)),
 		{Text: label(r.Status), Tone: runTones[r.Status]},
 		{IsBar: true, Percent: r.Progress, Text: fmt.Sprintf("%d%%", r.Progress)},
-		words(step), at(r.CreatedAt),
+		textValue(step), timeValue(r.CreatedAt),
 	}}
 	if v.may("workflow:write") {
 		switch r.Status {
 		case api.RunFailed:
-			row.Forms = []form{act("resume", "Try again", "second", r.ID)}
+			row.Forms = []form{buttonForm("resume", "Try again", "second", r.ID)}
 		case api.RunCompleted, api.RunCancelled:
 		default:
-			row.Forms = []form{act("cancel", "Cancel", "danger", r.ID)}
+			row.Forms = []form{buttonForm("cancel", "Cancel", "danger", r.ID)}
 		}
 	}
 	return row
@@ -115,7 +115,7 @@ var jobsPanel = panel{
 				for i := range waiting.Data {
 					d := &waiting.Data[i]
 					documents.Rows = append(documents.Rows, line{Cells: []value{
-						linked(d.Filename, "assessments/"+a.ID+"/documents/"+d.ID), words(a.Name), {Text: label(d.Status), Tone: "pending"},
+						linkValue(d.Filename, "assessments/"+a.ID+"/documents/"+d.ID), textValue(a.Name), {Text: label(d.Status), Tone: "pending"},
 					}})
 				}
 			}
@@ -132,8 +132,8 @@ var jobsPanel = panel{
 			for i := range runs.Data {
 				r := &runs.Data[i]
 				agents.Rows = append(agents.Rows, line{Cells: []value{
-					words(label(r.AgentID)), tagged(r.Status), at(r.CreatedAt),
-					words(orEmpty(r.Error)),
+					textValue(label(r.AgentID)), tagValue(r.Status), timeValue(r.CreatedAt),
+					textValue(orEmpty(r.Error)),
 				}})
 			}
 			s.add(agents)

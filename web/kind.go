@@ -91,28 +91,28 @@ var kinds = []kind{
 		Gate: api.GateSoA, Noun: "soa", Write: "soa:write",
 		Columns: []string{"Control", "Title", "Status", "Applicability", "Evidence", "Owner", "Confidence"},
 		newest: func(v *visit, assessmentID string) (*api.DeliverableVersion, error) {
-			return newestOf(v, api.ListSoA, assessmentID, func(x *api.SoAVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
+			return fetchNewest(v, api.ListSoA, assessmentID, func(x *api.SoAVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
 		rows: func(v *visit, id string, after time.Time) ([]row, error) {
 			in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}, Sort: sortFor(after)}
-			return rowsOf(v, api.ListSoAItems, &in, after, soaRow)
+			return fetchRows(v, api.ListSoAItems, &in, after, soaRow)
 		},
 		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
 			in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}}
-			return recordsOf(v, api.ListSoAItems, &in, ids, func(x *api.SoAItem) string { return x.ID })
+			return fetchRecords(v, api.ListSoAItems, &in, ids, func(x *api.SoAItem) string { return x.ID })
 		},
 		item: func(v *visit, id string) (*itemPage, error) {
-			return itemOf(v, api.GetSoAItem, &api.SoAItemInput{SoAItemID: id}, soaItemPage)
+			return fetchItemPage(v, api.GetSoAItem, &api.SoAItemInput{SoAItemID: id}, soaItemPage)
 		},
 		change: func(v *visit, id string, match api.Match, patch []byte) (string, error) {
 			in := api.UpdateSoAItemInput{SoAItemID: id, Match: match}
-			return changeOf(v, api.UpdateSoAItem, &in, &in.Body, patch, func(x *api.SoAItem) string { return x.ID })
+			return patchItem(v, api.UpdateSoAItem, &in, &in.Body, patch, func(x *api.SoAItem) string { return x.ID })
 		},
 		bulk: []string{"implementation_status", "applicability", "owner", "needs_review", "note", "rationale"},
 		edit: func(v *visit, id string, items []string, set []byte) (*api.EditResult, error) {
 			in := api.EditSoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}}
 			in.Body.ItemIDs = items
-			return editOf(v, api.EditSoAItems, &in, &in.Body.Set, set)
+			return editItems(v, api.EditSoAItems, &in, &in.Body.Set, set)
 		},
 		draft: func(v *visit, id string) error {
 			return call(v, api.DraftSoA, &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: id}})
@@ -125,28 +125,28 @@ var kinds = []kind{
 		Gate: api.GateGapAnalysis, Noun: "gap", Write: "gap:write",
 		Columns: []string{"Control", "Title", "Severity", "Result", "Type", "Owner", "Due"},
 		newest: func(v *visit, assessmentID string) (*api.DeliverableVersion, error) {
-			return newestOf(v, api.ListGap, assessmentID, func(x *api.GapVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
+			return fetchNewest(v, api.ListGap, assessmentID, func(x *api.GapVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
 		rows: func(v *visit, id string, after time.Time) ([]row, error) {
 			in := api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}, FindingFilter: api.FindingFilter{Sort: sortFor(after)}}
-			return rowsOf(v, api.ListFindings, &in, after, findingRow)
+			return fetchRows(v, api.ListFindings, &in, after, findingRow)
 		},
 		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
 			in := api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}}
-			return recordsOf(v, api.ListFindings, &in, ids, func(x *api.Finding) string { return x.ID })
+			return fetchRecords(v, api.ListFindings, &in, ids, func(x *api.Finding) string { return x.ID })
 		},
 		item: func(v *visit, id string) (*itemPage, error) {
-			return itemOf(v, api.GetFinding, &api.FindingInput{FindingID: id}, findingPage)
+			return fetchItemPage(v, api.GetFinding, &api.FindingInput{FindingID: id}, findingPage)
 		},
 		change: func(v *visit, id string, match api.Match, patch []byte) (string, error) {
 			in := api.UpdateFindingInput{FindingID: id, Match: match}
-			return changeOf(v, api.UpdateFinding, &in, &in.Body, patch, func(x *api.Finding) string { return x.ID })
+			return patchItem(v, api.UpdateFinding, &in, &in.Body, patch, func(x *api.Finding) string { return x.ID })
 		},
 		bulk: []string{"status", "severity", "owner", "due_date", "note"},
 		edit: func(v *visit, id string, items []string, set []byte) (*api.EditResult, error) {
 			in := api.EditFindingsInput{GapInput: api.GapInput{GapVersionID: id}}
 			in.Body.ItemIDs = items
-			return editOf(v, api.EditFindings, &in, &in.Body.Set, set)
+			return editItems(v, api.EditFindings, &in, &in.Body.Set, set)
 		},
 		draft: func(v *visit, id string) error { return call(v, api.DraftGap, &api.AssessmentInput{AssessmentID: id}) },
 		submit: func(v *visit, id string) error {
@@ -157,29 +157,29 @@ var kinds = []kind{
 		Gate: api.GateMaturity, Noun: "maturity", Write: "maturity:write",
 		Columns: []string{"Control", "Title", "Level", "Target", "Previous", "Confidence"},
 		newest: func(v *visit, assessmentID string) (*api.DeliverableVersion, error) {
-			return newestOf(v, api.ListMaturity, assessmentID,
+			return fetchNewest(v, api.ListMaturity, assessmentID,
 				func(x *api.MaturityVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
 		rows: func(v *visit, id string, after time.Time) ([]row, error) {
 			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, Sort: sortFor(after)}
-			return rowsOf(v, api.ListMaturityScores, &in, after, scoreRow)
+			return fetchRows(v, api.ListMaturityScores, &in, after, scoreRow)
 		},
 		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
 			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}}
-			return recordsOf(v, api.ListMaturityScores, &in, ids, func(x *api.MaturityScore) string { return x.ID })
+			return fetchRecords(v, api.ListMaturityScores, &in, ids, func(x *api.MaturityScore) string { return x.ID })
 		},
 		item: func(v *visit, id string) (*itemPage, error) {
-			return itemOf(v, api.GetMaturityScore, &api.MaturityScoreInput{MaturityScoreID: id}, scorePage)
+			return fetchItemPage(v, api.GetMaturityScore, &api.MaturityScoreInput{MaturityScoreID: id}, scorePage)
 		},
 		change: func(v *visit, id string, match api.Match, patch []byte) (string, error) {
 			in := api.UpdateMaturityScoreInput{MaturityScoreInput: api.MaturityScoreInput{MaturityScoreID: id}, Match: match}
-			return changeOf(v, api.UpdateMaturityScore, &in, &in.Body, patch, func(x *api.MaturityScore) string { return x.ID })
+			return patchItem(v, api.UpdateMaturityScore, &in, &in.Body, patch, func(x *api.MaturityScore) string { return x.ID })
 		},
 		bulk: []string{"level", "target_level", "note", "rationale"},
 		edit: func(v *visit, id string, items []string, set []byte) (*api.EditResult, error) {
 			in := api.EditMaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}}
 			in.Body.ItemIDs = items
-			return editOf(v, api.EditMaturityScores, &in, &in.Body.Set, set)
+			return editItems(v, api.EditMaturityScores, &in, &in.Body.Set, set)
 		},
 		draft: func(v *visit, id string) error {
 			return call(v, api.DraftMaturity, &api.AssessmentInput{AssessmentID: id})
@@ -192,28 +192,28 @@ var kinds = []kind{
 		Gate: api.GatePOAM, Noun: "poam", Write: "poam:write",
 		Columns: []string{"Item", "Title", "Status", "Severity", "Priority", "Owner", "Due"},
 		newest: func(v *visit, assessmentID string) (*api.DeliverableVersion, error) {
-			return newestOf(v, api.ListPOAM, assessmentID, func(x *api.POAMVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
+			return fetchNewest(v, api.ListPOAM, assessmentID, func(x *api.POAMVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
 		rows: func(v *visit, id string, after time.Time) ([]row, error) {
 			in := api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}, Sort: sortFor(after)}
-			return rowsOf(v, api.ListPOAMItems, &in, after, planItemRow)
+			return fetchRows(v, api.ListPOAMItems, &in, after, planItemRow)
 		},
 		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
 			in := api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}}
-			return recordsOf(v, api.ListPOAMItems, &in, ids, func(x *api.POAMItem) string { return x.ID })
+			return fetchRecords(v, api.ListPOAMItems, &in, ids, func(x *api.POAMItem) string { return x.ID })
 		},
 		item: func(v *visit, id string) (*itemPage, error) {
-			return itemOf(v, api.GetPOAMItem, &api.POAMItemInput{POAMItemID: id}, planItemPage)
+			return fetchItemPage(v, api.GetPOAMItem, &api.POAMItemInput{POAMItemID: id}, planItemPage)
 		},
 		change: func(v *visit, id string, match api.Match, patch []byte) (string, error) {
 			in := api.UpdatePOAMItemInput{POAMItemID: id, Match: match}
-			return changeOf(v, api.UpdatePOAMItem, &in, &in.Body, patch, func(x *api.POAMItem) string { return x.ID })
+			return patchItem(v, api.UpdatePOAMItem, &in, &in.Body, patch, func(x *api.POAMItem) string { return x.ID })
 		},
 		bulk: []string{"status", "owner", "due_date", "comments"},
 		edit: func(v *visit, id string, items []string, set []byte) (*api.EditResult, error) {
 			in := api.EditPOAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}}
 			in.Body.ItemIDs = items
-			return editOf(v, api.EditPOAMItems, &in, &in.Body.Set, set)
+			return editItems(v, api.EditPOAMItems, &in, &in.Body.Set, set)
 		},
 		draft: func(v *visit, id string) error { return call(v, api.DraftPOAM, &api.AssessmentInput{AssessmentID: id}) },
 		submit: func(v *visit, id string) error {
@@ -222,12 +222,12 @@ var kinds = []kind{
 	},
 }
 
-// kindOf returns the deliverable that is approved at a gate.
-func kindOf(gate api.Gate) *kind {
+// kindForGate returns the deliverable that is approved at a gate.
+func kindForGate(gate api.Gate) *kind {
 	return &kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.Gate == gate })]
 }
 
-func newestOf[T any](
+func fetchNewest[T any](
 	v *visit,
 	op api.Op[api.AssessmentListInput, api.List[T]],
 	assessmentID string,
@@ -254,7 +254,7 @@ func sortFor(after time.Time) string {
 // again.
 const maxRefreshed = 20
 
-func rowsOf[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, after time.Time, toRow func(*T) row) ([]row, error) {
+func fetchRows[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, after time.Time, toRow func(*T) row) ([]row, error) {
 	if after.IsZero() {
 		items, err := all(v, op, in)
 		return mapRows(items, toRow), err
@@ -272,8 +272,8 @@ func rowsOf[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, after time.Tim
 	return rows[:n], nil
 }
 
-// recordsOf reads a list and returns the records that have one of the IDs.
-func recordsOf[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, ids map[string]bool, id func(*T) string) (out []any, err error) {
+// fetchRecords reads a list and returns the records that have one of the IDs.
+func fetchRecords[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, ids map[string]bool, id func(*T) string) (out []any, err error) {
 	items, err := all(v, op, in)
 	for i := range items {
 		if ids[id(&items[i])] {
@@ -291,7 +291,7 @@ func mapRows[T any](items []T, toRow func(*T) row) []row {
 	return out
 }
 
-func itemOf[I, T any](v *visit, op api.Op[I, T], in *I, toPage func(*T) *itemPage) (*itemPage, error) {
+func fetchItemPage[I, T any](v *visit, op api.Op[I, T], in *I, toPage func(*T) *itemPage) (*itemPage, error) {
 	item, err := do(v, op, in)
 	if err != nil {
 		return nil, err
@@ -299,7 +299,7 @@ func itemOf[I, T any](v *visit, op api.Op[I, T], in *I, toPage func(*T) *itemPag
 	return toPage(item), nil
 }
 
-func changeOf[I, T any](v *visit, op api.Op[I, T], in *I, body any, patch []byte, id func(*T) string) (string, error) {
+func patchItem[I, T any](v *visit, op api.Op[I, T], in *I, body any, patch []byte, id func(*T) string) (string, error) {
 	if err := json.Unmarshal(patch, body); err != nil {
 		return "", api.Invalid("", "the form can't be read: %v", err)
 	}
@@ -310,7 +310,7 @@ func changeOf[I, T any](v *visit, op api.Op[I, T], in *I, body any, patch []byte
 	return id(out), nil
 }
 
-func editOf[I any](v *visit, op api.Op[I, api.EditResult], in *I, body any, set []byte) (*api.EditResult, error) {
+func editItems[I any](v *visit, op api.Op[I, api.EditResult], in *I, body any, set []byte) (*api.EditResult, error) {
 	if err := json.Unmarshal(set, body); err != nil {
 		return nil, api.Invalid("", "the form can't be read: %v", err)
 	}
@@ -440,7 +440,7 @@ func planItemPage(i *api.POAMItem) *itemPage {
 			{"Weakness", i.Weakness},
 			{"Severity", prose.Label(i.Severity)},
 			{"Role", i.OwnerRole},
-			{"Milestones", milestones(i.Milestones)},
+			{"Milestones", formatMilestones(i.Milestones)},
 		},
 		Fields: []field{
 			choice("status", "Status", i.Status, api.POAMStatuses),
@@ -457,7 +457,7 @@ func planItemPage(i *api.POAMItem) *itemPage {
 // efforts are the possible values of a plan item's effort.
 var efforts = []string{"small", "medium", "large", "extra_large"}
 
-func milestones(list []api.Milestone) (out string) {
+func formatMilestones(list []api.Milestone) (out string) {
 	for i := range list {
 		out += fmt.Sprintf("%s: %s (%s)\n", list[i].CurrentDueDate(), list[i].Title, prose.Humanize(list[i].Status))
 	}

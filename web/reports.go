@@ -49,7 +49,7 @@ var reportsPanel = panel{
 				Do: "generate", Button: "Generate", Fields: []field{
 					{Name: "template", Label: "Report", Kind: "select", Options: reportTemplates},
 					{Name: "format", Label: "Format", Kind: "select", Options: reportFormats},
-					textField("title", "Title").hinted("The default title, if empty."),
+					textField("title", "Title").withHint("The default title, if empty."),
 					yesNoChoice("appendices", "Add the details to a client report as appendices", false),
 				},
 			}}})
@@ -62,14 +62,14 @@ var reportsPanel = panel{
 		}
 		x := section{
 			Title: "Reports", Columns: []string{"Title", "Report", "Format", "Status", "Size", "Created"},
-			Empty: "There are no reports yet.", Links: v.more(l.Pagination),
+			Empty: "There are no reports yet.", Links: v.nextPageLinks(l.Pagination),
 		}
 		for i := range l.Data {
 			r := &l.Data[i]
 			row := line{Cells: []value{
-				words(r.Title), words(optionLabel(reportTemplates, r.Template)), words(optionLabel(reportFormats, r.Format)),
+				textValue(r.Title), textValue(optionLabel(reportTemplates, r.Template)), textValue(optionLabel(reportFormats, r.Format)),
 				{Text: label(r.Status), Tone: reportTones[r.Status]},
-				words(""), at(r.CreatedAt),
+				textValue(""), timeValue(r.CreatedAt),
 			}}
 			switch r.Status {
 			case "ready":
@@ -79,7 +79,7 @@ var reportsPanel = panel{
 				}
 				row.Forms = []form{
 					{Get: true, To: "reports/" + r.ID + "/file", Button: "Download", Style: "second", Title: "Download " + r.Title + ", " + r.Format},
-					act("verify", "Verify", "second", r.ID),
+					buttonForm("verify", "Verify", "second", r.ID),
 				}
 			case "failed":
 				row.Cells[3].Text = "Failed: " + orEmpty(r.Error)

@@ -41,9 +41,9 @@ var organizationPanel = panel{
 			return err
 		}
 		s.add(section{Facts: []value{
-			words(o.Name).labeled("Name"), words(o.Slug).labeled("Short name"), tagged(o.Status).labeled("Status"),
-			words(yesOrNo(o.RequiresSecondPerson())).labeled("A second person decides"),
-			words(yesOrNo(o.Settings[api.NoRemoteModel] == true)).labeled("No language model on another machine"),
+			textValue(o.Name).labeled("Name"), textValue(o.Slug).labeled("Short name"), tagValue(o.Status).labeled("Status"),
+			textValue(yesOrNo(o.RequiresSecondPerson())).labeled("A second person decides"),
+			textValue(yesOrNo(o.Settings[api.NoRemoteModel] == true)).labeled("No language model on another machine"),
 		}})
 		if !v.may("member:write") {
 			return nil
@@ -51,19 +51,19 @@ var organizationPanel = panel{
 		second := yesNoChoice("second_person", "A second person decides", o.RequiresSecondPerson())
 		s.add(section{Title: "Rules for decisions", Forms: []form{{
 			Do: "rules", Button: "Save", Fields: []field{
-				second.hinted("If yes, nobody can approve what they submitted or edited, not even with an API key. Only an owner can turn it off."),
+				second.withHint("If yes, nobody can approve what they submitted or edited, not even with an API key. Only an owner can turn it off."),
 			},
 		}}})
 		ban := yesNoChoice("no_remote_model", "No language model on another machine", o.Settings[api.NoRemoteModel] == true)
 		s.add(section{Title: "Rules for evidence", Forms: []form{{
 			Do: "models", Button: "Save", Fields: []field{
-				ban.hinted("If yes, no text of your documents is sent to a model on another machine. Only an owner can turn it off."),
+				ban.withHint("If yes, no text of your documents is sent to a model on another machine. Only an owner can turn it off."),
 			},
 		}}})
 		s.add(section{Title: "Name", Forms: []form{{
 			Do: "name", Button: "Save", Fields: []field{
-				textField("name", "Name").with(o.Name).required(),
-				textField("slug", "Short name").with(o.Slug).required().hinted("Lowercase letters, digits and hyphens."),
+				textField("name", "Name").withValue(o.Name).required(),
+				textField("slug", "Short name").withValue(o.Slug).required().withHint("Lowercase letters, digits and hyphens."),
 			},
 		}}})
 		return nil
@@ -109,7 +109,7 @@ var roleNotes = map[api.Role]string{
 var membersPanel = panel{
 	path: "settings/members", title: "Members", group: &settingsPages,
 	show: func(v *visit, s *sheet) error {
-		in := api.OrgMembersInput{OrgInput: v.org(), Paging: v.paging(100), Q: v.query("q")}
+		in := api.OrgMembersInput{OrgInput: v.org(), Paging: v.paging(100), Q: v.queryParam("q")}
 		members, err := do(v, api.ListMembers, &in)
 		if err != nil {
 			return err
@@ -118,23 +118,23 @@ var membersPanel = panel{
 			Columns: []string{"Email address", "Name", "Role", "Status"}, Empty: "No matching members.",
 			Forms: []form{{
 				Get: true, Button: "Filter", Style: "second",
-				Fields: []field{textField("q", "Name or address").with(in.Q).asKind("search")},
+				Fields: []field{textField("q", "Name or address").withValue(in.Q).withKind("search")},
 			}},
-			Links: v.more(members.Pagination),
+			Links: v.nextPageLinks(members.Pagination),
 		}
 		for _, m := range members.Data {
-			row := line{Cells: []value{words(m.Email), words(m.Name), words(label(m.Role)), tagged(m.Status)}}
+			row := line{Cells: []value{textValue(m.Email), textValue(m.Name), textValue(label(m.Role)), tagValue(m.Status)}}
 			if v.may("member:write") {
-				role := act("role", "Change the role", "second", m.ID)
+				role := buttonForm("role", "Change the role", "second", m.ID)
 				role.Fields = []field{enumChoice("role", "Role of "+m.Email, m.Role)}
 				row.Forms = append(row.Forms, role)
 				switch m.Status {
 				case "active":
-					row.Forms = append(row.Forms, act("suspend", "Suspend", "danger", m.ID))
+					row.Forms = append(row.Forms, buttonForm("suspend", "Suspend", "danger", m.ID))
 				case "suspended":
-					row.Forms = append(row.Forms, act("restore", "Restore", "second", m.ID))
+					row.Forms = append(row.Forms, buttonForm("restore", "Restore", "second", m.ID))
 				}
-				row.Forms = append(row.Forms, act("remove", "Remove", "danger", m.ID))
+				row.Forms = append(row.Forms, buttonForm("remove", "Remove", "danger", m.ID))
 			}
 			x.Rows = append(x.Rows, row)
 		}
@@ -142,14 +142,14 @@ var membersPanel = panel{
 		if v.may("member:write") {
 			s.add(section{Title: "Invite somebody", Forms: []form{{
 				Do: "invite", Button: "Invite", Fields: []field{
-					textField("email", "Email address").asKind("email").required(),
+					textField("email", "Email address").withKind("email").required(),
 					enumChoice("role", "Role", api.RoleMember),
 				},
 			}}})
 		}
 		roles := section{Title: "Roles"}
 		for _, r := range api.Roles {
-			roles.Facts = append(roles.Facts, words(roleNotes[r]).labeled(label(r)))
+			roles.Facts = append(roles.Facts, textValue(roleNotes[r]).labeled(label(r)))
 		}
 		s.add(roles)
 		return nil
@@ -204,7 +204,7 @@ var delegationsPanel = panel{
 		x := section{
 			Text:    "An owner, admin or approver lets somebody else decide until a date, for example during a leave.",
 			Columns: []string{"From", "To", "Decides on", "Until", "Status", "Reason"}, Empty: "There are no delegations.",
-			Links: v.more(l.Pagination),
+			Links: v.nextPageLinks(l.Pagination),
 		}
 		for _, d := range l.Data {
 			var gates []string
@@ -212,10 +212,11 @@ var delegationsPanel = panel{
 				gates = append(gates, g.Title())
 			}
 			row := line{Cells: []value{
-				words(d.DelegatorName), words(d.DelegateName), words(strings.Join(gates, ", ")), at(d.ExpiresAt), tagged(d.Status), words(d.Reason),
+				textValue(d.DelegatorName), textValue(d.DelegateName), textValue(strings.Join(gates, ", ")),
+				timeValue(d.ExpiresAt), tagValue(d.Status), textValue(d.Reason),
 			}}
 			if d.Status == api.DelegationActive && v.may(api.ApprovalDecide) {
-				row.Forms = []form{act("revoke", "End", "danger", d.ID)}
+				row.Forms = []form{buttonForm("revoke", "End", "danger", d.ID)}
 			}
 			x.Rows = append(x.Rows, row)
 		}
@@ -233,7 +234,7 @@ var delegationsPanel = panel{
 				to.Options = append(to.Options, option{m.UserID, m.Email})
 			}
 		}
-		gate := anyOf("gate", "Decides on", "", api.Gates...)
+		gate := choiceOrAny("gate", "Decides on", "", api.Gates...)
 		gate.Options[0].Label = "All four deliverables"
 		if len(to.Options) == 0 {
 			s.add(section{Title: "Delegate your decisions", Text: "You are the only active member; invite somebody first."})
@@ -241,7 +242,7 @@ var delegationsPanel = panel{
 		}
 		s.add(section{Title: "Delegate your decisions", Forms: []form{{
 			Do: "delegate", Button: "Delegate",
-			Fields: []field{to, gate, textField("until", "Until").asKind("date").required(), textField("reason", "Reason")},
+			Fields: []field{to, gate, textField("until", "Until").withKind("date").required(), textField("reason", "Reason")},
 		}}})
 		return nil
 	},
@@ -278,14 +279,15 @@ var keysPanel = panel{
 		x := section{
 			Text:    "Keys are for programs. Each acts for whoever created it, within its scopes.",
 			Columns: []string{"Name", "Key", "Scopes", "Last used", "Expires", "Status"}, Empty: "There are no keys.",
-			Links: v.more(l.Pagination),
+			Links: v.nextPageLinks(l.Pagination),
 		}
 		for _, k := range l.Data {
 			row := line{Cells: []value{
-				words(k.Name), words(k.MaskedKey), words(strings.Join(k.Scopes, ", ")), atOrNever(k.LastUsedAt), atOrNever(k.ExpiresAt), tagged(k.Status),
+				textValue(k.Name), textValue(k.MaskedKey), textValue(strings.Join(k.Scopes, ", ")),
+				timeOrNeverValue(k.LastUsedAt), timeOrNeverValue(k.ExpiresAt), tagValue(k.Status),
 			}}
 			if v.may(api.APIKeyWrite) && k.Status == "active" {
-				row.Forms = []form{act("rotate", "Replace", "second", k.ID), act("revoke", "Revoke", "danger", k.ID)}
+				row.Forms = []form{buttonForm("rotate", "Replace", "second", k.ID), buttonForm("revoke", "Revoke", "danger", k.ID)}
 			}
 			x.Rows = append(x.Rows, row)
 		}
@@ -294,9 +296,9 @@ var keysPanel = panel{
 			s.add(section{Title: "Create a key", Forms: []form{{
 				Do: "create", Button: "Create", Fields: []field{
 					textField("name", "Name").required(),
-					textField("scopes", "Scopes").with("assessment:read, report:read").required().
-						hinted("Separated by commas, such as document:write. * is everything but deciding and managing keys, which have to be named."),
-					textField("expires", "Expires").asKind("date").hinted("Never, if empty."),
+					textField("scopes", "Scopes").withValue("assessment:read, report:read").required().
+						withHint("Separated by commas, such as document:write. * is everything but deciding and managing keys, which have to be named."),
+					textField("expires", "Expires").withKind("date").withHint("Never, if empty."),
 				},
 			}}})
 		}
@@ -312,7 +314,7 @@ var keysPanel = panel{
 			if !expires.IsZero() {
 				in.Body.ExpiresAt = &expires
 			}
-			in.Body.Name, in.Body.Scopes = v.field("name"), v.list("scopes")
+			in.Body.Name, in.Body.Scopes = v.field("name"), v.listField("scopes")
 			made, err := do(v, api.CreateAPIKey, &in)
 			if err != nil {
 				return err
@@ -346,18 +348,20 @@ var webhooksPanel = panel{
 		x := section{
 			Text:    "Events are sent to these addresses as they happen, signed with the webhook's secret.",
 			Columns: []string{"Address", "Events", "Description", "Sending"}, Empty: "There are no webhooks.",
-			Links: v.more(l.Pagination),
+			Links: v.nextPageLinks(l.Pagination),
 		}
 		for _, h := range l.Data {
 			events := strings.Join(h.Events, ", ")
 			if events == "" {
 				events = "all"
 			}
-			row := line{Cells: []value{linked(h.URL, "settings/webhooks/"+h.ID), words(events), words(h.Description), onOff(h.Enabled)}}
+			row := line{Cells: []value{
+				linkValue(h.URL, "settings/webhooks/"+h.ID), textValue(events), textValue(h.Description), onOffValue(h.Enabled),
+			}}
 			if v.may("webhook:write") {
 				row.Forms = []form{
-					act("test", "Test", "second", h.ID), act(toggle(h.Enabled), switchName(h.Enabled), "second", h.ID),
-					act("rotate", "Replace the secret", "danger", h.ID), act("delete", "Delete", "danger", h.ID),
+					buttonForm("test", "Test", "second", h.ID), buttonForm(toggle(h.Enabled), switchName(h.Enabled), "second", h.ID),
+					buttonForm("rotate", "Replace the secret", "danger", h.ID), buttonForm("delete", "Delete", "danger", h.ID),
 				}
 			}
 			x.Rows = append(x.Rows, row)
@@ -366,7 +370,7 @@ var webhooksPanel = panel{
 		if v.may("webhook:write") {
 			s.add(section{Title: "Add a webhook", Forms: []form{{
 				Do: "create", Button: "Add", Fields: []field{
-					textField("url", "Address").asKind("url").required(), textField("events", "Events").hinted(eventsHint),
+					textField("url", "Address").withKind("url").required(), textField("events", "Events").withHint(eventsHint),
 					textField("description", "Description"),
 				},
 			}}})
@@ -376,7 +380,7 @@ var webhooksPanel = panel{
 	actions: map[string]func(*visit, *sheet) error{
 		"create": func(v *visit, s *sheet) error {
 			in := api.CreateWebhookInput{OrgInput: v.org()}
-			in.Body.URL, in.Body.Events, in.Body.Description = v.field("url"), v.list("events"), v.field("description")
+			in.Body.URL, in.Body.Events, in.Body.Description = v.field("url"), v.listField("events"), v.field("description")
 			made, err := do(v, api.CreateWebhook, &in)
 			if err != nil {
 				return err
@@ -438,19 +442,19 @@ var webhookPanel = panel{
 		if v.may("webhook:write") {
 			s.add(section{Title: "Change the webhook", Forms: []form{{
 				Do: "save", Button: "Save", Fields: []field{
-					textField("url", "Address").asKind("url").with(h.URL).required(),
-					textField("events", "Events").with(strings.Join(h.Events, ", ")).hinted(eventsHint),
-					textField("description", "Description").with(h.Description),
+					textField("url", "Address").withKind("url").withValue(h.URL).required(),
+					textField("events", "Events").withValue(strings.Join(h.Events, ", ")).withHint(eventsHint),
+					textField("description", "Description").withValue(h.Description),
 				},
 			}}})
 		}
-		s.add(deliveries(v, l, v.may("webhook:write")))
+		s.add(deliveriesSection(v, l, v.may("webhook:write")))
 		return nil
 	},
 	actions: map[string]func(*visit, *sheet) error{
 		"save": func(v *visit, _ *sheet) error {
 			in := api.UpdateWebhookInput{WebhookInput: api.WebhookInput{WebhookID: v.r.PathValue("id")}}
-			url, events, description := v.field("url"), append([]string{}, v.list("events")...), v.field("description")
+			url, events, description := v.field("url"), append([]string{}, v.listField("events")...), v.field("description")
 			in.Body.URL, in.Body.Events, in.Body.Description = &url, &events, &description
 			return call(v, api.UpdateWebhook, &in)
 		},
@@ -462,10 +466,10 @@ var webhookPanel = panel{
 	},
 }
 
-func deliveries(v *visit, l *api.List[api.Delivery], again bool) section {
+func deliveriesSection(v *visit, l *api.List[api.Delivery], again bool) section {
 	x := section{
 		Title: "Deliveries", Columns: []string{"Event", "When", "Status", "Attempts", "Last answer"}, Empty: "Nothing has been sent yet.",
-		Links: v.more(l.Pagination),
+		Links: v.nextPageLinks(l.Pagination),
 	}
 	for _, d := range l.Data {
 		last := ""
@@ -475,9 +479,11 @@ func deliveries(v *visit, l *api.List[api.Delivery], again bool) section {
 				last = *d.Attempts[n-1].Error
 			}
 		}
-		row := line{Cells: []value{words(d.EventType), at(d.CreatedAt), tagged(d.Status), count(len(d.Attempts)), words(last)}}
+		row := line{Cells: []value{
+			textValue(d.EventType), timeValue(d.CreatedAt), tagValue(d.Status), countValue(len(d.Attempts)), textValue(last),
+		}}
 		if again {
-			row.Forms = []form{act("again", "Send again", "second", d.ID)}
+			row.Forms = []form{buttonForm("again", "Send again", "second", d.ID)}
 		}
 		x.Rows = append(x.Rows, row)
 	}
@@ -494,16 +500,16 @@ var alertsPanel = panel{
 		}
 		x := section{
 			Text:    "A rule compares a metric with a threshold, and notifies when it is crossed.",
-			Columns: []string{"Name", "Rule", "State", "Value", "Checking"}, Empty: "There are no rules.", Links: v.more(l.Pagination),
+			Columns: []string{"Name", "Rule", "State", "Value", "Checking"}, Empty: "There are no rules.", Links: v.nextPageLinks(l.Pagination),
 		}
 		for _, r := range l.Data {
 			row := line{Cells: []value{
-				words(r.Name), words(r.Metric + " " + operators[r.Operator] + " " + number(r.Threshold)),
+				textValue(r.Name), textValue(r.Metric + " " + operators[r.Operator] + " " + formatNumber(r.Threshold)),
 				{Text: label(r.State), Tone: alertTones[r.State]},
-				words(numberOrEmpty(r.Value)), onOff(r.Enabled),
+				textValue(numberOrEmpty(r.Value)), onOffValue(r.Enabled),
 			}}
 			if v.may("alert:write") {
-				row.Forms = []form{act(toggle(r.Enabled), switchName(r.Enabled), "second", r.ID), act("delete", "Delete", "danger", r.ID)}
+				row.Forms = []form{buttonForm(toggle(r.Enabled), switchName(r.Enabled), "second", r.ID), buttonForm("delete", "Delete", "danger", r.ID)}
 			}
 			x.Rows = append(x.Rows, row)
 		}
@@ -531,7 +537,7 @@ var alertsPanel = panel{
 				{Name: "operator", Label: "Is", Kind: "select", Options: choices(
 					option{"gt", "more than"}, option{"gte", "at least"}, option{"lt", "less than"}, option{"lte", "at most"}, option{"eq", "exactly"},
 				)},
-				textField("threshold", "Threshold").required().hinted("A number, such as 0 or 2.5."),
+				textField("threshold", "Threshold").required().withHint("A number, such as 0 or 2.5."),
 			},
 		}}})
 		return nil
@@ -558,13 +564,13 @@ var (
 	alertTones = map[string]string{api.AlertOK: "approved", api.AlertFiring: "critical"}
 )
 
-func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 func numberOrEmpty(f *float64) string {
 	if f == nil {
 		return ""
 	}
-	return number(*f)
+	return formatNumber(*f)
 }
 
 func (v *visit) setAlertEnabled(on bool) error {

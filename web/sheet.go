@@ -75,20 +75,20 @@ type form struct {
 	Title      string
 }
 
-// words returns a text as a value. The functions below return other kinds of values.
-func words[S ~string](s S) value { return value{Text: string(s)} }
+// textValue returns a text as a value. The functions below return other kinds of values.
+func textValue[S ~string](s S) value { return value{Text: string(s)} }
 
-func tagged[S ~string](s S) value { return value{Text: label(s), Tone: string(s)} }
+func tagValue[S ~string](s S) value { return value{Text: label(s), Tone: string(s)} }
 
-func at(t time.Time) value { return value{At: &t} }
+func timeValue(t time.Time) value { return value{At: &t} }
 
-func atOrNever(t *time.Time) value { return value{At: t} }
+func timeOrNeverValue(t *time.Time) value { return value{At: t} }
 
-func linked(text, href string) value { return value{Text: text, Href: href} }
+func linkValue(text, href string) value { return value{Text: text, Href: href} }
 
-func count(n int) value { return value{Text: strconv.Itoa(n)} }
+func countValue(n int) value { return value{Text: strconv.Itoa(n)} }
 
-func onOff(on bool) value {
+func onOffValue(on bool) value {
 	if on {
 		return value{Text: "On", Tone: "approved"}
 	}
@@ -203,8 +203,8 @@ func (v *visit) prepareForms(forms []form, n *int) []form {
 	return forms
 }
 
-// act returns a form that consists of a single button, for an action on a record.
-func act(do, button, style, id string) form {
+// buttonForm returns a form that consists of a single button, for an action on a record.
+func buttonForm(do, button, style, id string) form {
 	return form{Do: do, Button: button, Style: style, Hidden: []option{{"id", id}}}
 }
 
@@ -215,30 +215,30 @@ func (f field) required() field {
 	return f
 }
 
-func (f field) hinted(hint string) field {
+func (f field) withHint(hint string) field {
 	f.Hint = hint
 	return f
 }
 
-func (f field) asKind(kind string) field {
+func (f field) withKind(kind string) field {
 	f.Kind = kind
 	return f
 }
 
-func (f field) with(text string) field {
+func (f field) withValue(text string) field {
 	f.Value = text
 	return f
 }
 
-// anyOf returns a choice whose first option is "any".
-func anyOf[S ~string](name, label string, given string, values ...S) field {
+// choiceOrAny returns a choice whose first option is "any".
+func choiceOrAny[S ~string](name, label string, given string, values ...S) field {
 	f := choice(name, label, S(given), values)
 	f.Options = slices.Insert(f.Options, 0, option{"", "Any"})
 	return f
 }
 
-// list returns the entries of a form field, which are separated by commas, spaces or line breaks.
-func (v *visit) list(name string) []string {
+// listField returns the entries of a form field, which are separated by commas, spaces or line breaks.
+func (v *visit) listField(name string) []string {
 	return strings.FieldsFunc(v.field(name), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
 }
 
@@ -247,8 +247,8 @@ func (v *visit) paging(limit int) api.Paging {
 	return api.Paging{Limit: limit, Cursor: v.r.URL.Query().Get("after")}
 }
 
-// more returns a link to the next part of a list, or nil if there is none.
-func (v *visit) more(p api.Pagination) []link {
+// nextPageLinks returns a link to the next part of a list, or nil if there is none.
+func (v *visit) nextPageLinks(p api.Pagination) []link {
 	if p.NextCursor == nil {
 		return nil
 	}
@@ -258,5 +258,5 @@ func (v *visit) more(p api.Pagination) []link {
 	return []link{{Text: "More", Href: strings.TrimPrefix(v.r.URL.Path, "/") + "?" + q.Encode()}}
 }
 
-// query returns a query parameter of the URL, without surrounding space.
-func (v *visit) query(name string) string { return strings.TrimSpace(v.r.URL.Query().Get(name)) }
+// queryParam returns a query parameter of the URL, without surrounding space.
+func (v *visit) queryParam(name string) string { return strings.TrimSpace(v.r.URL.Query().Get(name)) }

@@ -184,12 +184,12 @@ const tokenField = "csrf"
 func (v *visit) formToken() string {
 	mask := make([]byte, sha256.Size)
 	_, _ = rand.Read(mask) //nolint:forbidigo // a mask is random; Read never returns an error
-	want := v.wantToken()
+	want := v.expectedToken()
 	subtle.XORBytes(want, want, mask)
 	return base64.RawURLEncoding.EncodeToString(append(mask, want...))
 }
 
-func (v *visit) wantToken() []byte {
+func (v *visit) expectedToken() []byte {
 	sum := sha256.Sum256([]byte("form of " + v.session))
 	return sum[:]
 }
@@ -199,7 +199,7 @@ func (v *visit) checkToken() error {
 	given, err := base64.RawURLEncoding.DecodeString(v.r.PostForm.Get(tokenField))
 	if err == nil && len(given) == 2*sha256.Size {
 		subtle.XORBytes(given[:sha256.Size], given[:sha256.Size], given[sha256.Size:])
-		if subtle.ConstantTimeCompare(given[:sha256.Size], v.wantToken()) == 1 {
+		if subtle.ConstantTimeCompare(given[:sha256.Size], v.expectedToken()) == 1 {
 			return nil
 		}
 	}
@@ -291,7 +291,7 @@ func (v *visit) render(name, title string, page any) error {
 			f.Organization = *v.me.Organization
 		}
 	}
-	return write(v.w, v.status, name, v.policy, &f)
+	return writePage(v.w, v.status, name, v.policy, &f)
 }
 
 // nav returns the links to the main pages that the visitor may see.
@@ -312,7 +312,7 @@ func (v *visit) nav() []link {
 	return out
 }
 
-func write(w http.ResponseWriter, status int, name, policy string, f *frame) error {
+func writePage(w http.ResponseWriter, status int, name, policy string, f *frame) error {
 	var b bytes.Buffer
 	if err := templates()[name].Execute(&b, f); err != nil {
 		return err
@@ -375,7 +375,7 @@ func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, e *api.Error) 
 		Title: cmp.Or(errorTitles[status], "This can't be done"), Root: root(r),
 		Page: problem{text, cmp.Or(e.TraceID, w.Header().Get(api.TraceHeader))},
 	}
-	if err := write(w, status, "error.html", "", &f); err != nil {
+	if err := writePage(w, status, "error.html", "", &f); err != nil {
 		http.Error(w, text, status)
 	}
 }
@@ -387,7 +387,7 @@ func WriteStopping(w http.ResponseWriter, r *http.Request) {
 		Title: "Restarting", Root: root(r), Reload: r.Method == http.MethodGet,
 		Page: problem{Text: "The service is restarting. If you sent a form, go back and send it again; nothing was changed."},
 	}
-	if err := write(w, http.StatusServiceUnavailable, "error.html", "", &f); err != nil {
+	if err := writePage(w, http.StatusServiceUnavailable, "error.html", "", &f); err != nil {
 		http.Error(w, f.Title, http.StatusServiceUnavailable)
 	}
 }

@@ -50,9 +50,9 @@ var newAssessmentPanel = panel{
 		}
 		s.Crumbs = []link{{Text: "Home"}}
 		s.add(section{Forms: []form{{Do: "create", Button: "Create, then add documents", Fields: []field{
-			textField("name", "Name").required().hinted("For example, Acme 2027."),
-			textField("client", "Organization that is assessed").hinted("It is named on reports."),
-			first, second, third, textField("due", "Due").asKind("date"), earlier,
+			textField("name", "Name").required().withHint("For example, Acme 2027."),
+			textField("client", "Organization that is assessed").withHint("It is named on reports."),
+			first, second, third, textField("due", "Due").withKind("date"), earlier,
 		}}}})
 		return nil
 	},
@@ -181,7 +181,7 @@ var scopePanel = panel{
 			if !ok {
 				t.Value = "unknown"
 			}
-			reasons.Rows = append(reasons.Rows, line{Cells: []value{words(label(name)), words(traitWords[t.Value]), words(t.Reason)}})
+			reasons.Rows = append(reasons.Rows, line{Cells: []value{textValue(label(name)), textValue(traitWords[t.Value]), textValue(t.Reason)}})
 			traits.Fields = append(traits.Fields, field{
 				Name: "trait." + name, Label: label(name), Kind: "select", Value: t.Value,
 				Options: choices(option{"true", "Yes"}, option{"false", "No"}, option{"unknown", "Not known"}),
@@ -190,7 +190,7 @@ var scopePanel = panel{
 		s.add(reasons)
 		facts := section{Title: "What is assessed"}
 		for _, x := range scopeLists(scope) {
-			facts.Facts = append(facts.Facts, words(x.Value).labeled(x.Label))
+			facts.Facts = append(facts.Facts, textValue(x.Value).labeled(x.Label))
 		}
 		if !mayEdit {
 			s.add(facts)
@@ -238,7 +238,7 @@ var traitWords = map[string]string{"true": "Yes", "false": "No", "unknown": "Not
 
 // scopeLists returns the list fields of a scope, with one entry per line.
 func scopeLists(scope *api.Scope) []field {
-	out := []field{textField("description", "Description").asKind("area").with(scope.Description)}
+	out := []field{textField("description", "Description").withKind("area").withValue(scope.Description)}
 	for _, l := range []struct {
 		name, label string
 		entries     []string
@@ -254,7 +254,7 @@ func scopeLists(scope *api.Scope) []field {
 		{"assumptions", "Assumptions", scope.Assumptions},
 		{"constraints", "Constraints", scope.Constraints},
 	} {
-		out = append(out, textField(l.name, l.label).asKind("area").with(strings.Join(l.entries, "\n")).hinted("One per line."))
+		out = append(out, textField(l.name, l.label).withKind("area").withValue(strings.Join(l.entries, "\n")).withHint("One per line."))
 	}
 	return out
 }

@@ -211,7 +211,7 @@ func (db *DB) retry(ctx context.Context, began time.Time, try func() error) erro
 	}
 }
 
-func (db *DB) checkOpen(ctx context.Context) error {
+func (db *DB) checkUsable(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (db *DB) isClosed() bool {
 
 // View implements kv.Driver. The snapshot is that of the first read.
 func (db *DB) View(ctx context.Context, fn func(kv.KV) error) error {
-	if err := db.checkOpen(ctx); err != nil {
+	if err := db.checkUsable(ctx); err != nil {
 		return err
 	}
 	t := &tx{ctx: ctx, db: db}
@@ -243,7 +243,7 @@ func (db *DB) View(ctx context.Context, fn func(kv.KV) error) error {
 // Update implements kv.Driver. It runs fn again after a conflict with another process, or if the connection was lost
 // before the commit.
 func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
-	if err := db.checkOpen(ctx); err != nil {
+	if err := db.checkUsable(ctx); err != nil {
 		return err
 	}
 	began := time.Now() // before waiting; otherwise, if the database is down, each Update would wait for all those before it

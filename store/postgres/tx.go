@@ -295,7 +295,7 @@ func (t *tx) Put(table string, key, value []byte) error {
 	}
 	w := t.writesTo(table)
 	w.created = true
-	return t.countWrite(w.set(key, value))
+	return t.countWriteAndSendIfFull(w.set(key, value))
 }
 
 func (t *tx) Delete(table string, key []byte) error {
@@ -305,10 +305,10 @@ func (t *tx) Delete(table string, key []byte) error {
 	if err := kv.CheckKey(table, key); err != nil {
 		return err
 	}
-	return t.countWrite(t.writesTo(table).set(key, nil))
+	return t.countWriteAndSendIfFull(t.writesTo(table).set(key, nil))
 }
 
-func (t *tx) countWrite(size int) error {
+func (t *tx) countWriteAndSendIfFull(size int) error {
 	t.writeCount++
 	t.writeBytes += size
 	if t.writeCount < maxWrites && t.writeBytes < maxWriteBytes {
