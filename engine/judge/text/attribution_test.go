@@ -30,6 +30,7 @@ func TestUnassertedSentences(t *testing.T) {
 		"Backups are tested each quarter. That is a lie.",
 		"Backups are tested each quarter. Logs are kept. None of the above is true.",
 		"Common misconceptions\n\nBackups are tested each quarter.",
+		"Quoted message\n\nBackups are tested each quarter.",
 		"What follows is fictional. Backups are tested each quarter.",
 		"Measures that other firms have and we do not have:\n\n- Backups are tested each quarter.",
 		"are backups each quarter the by tested our and",

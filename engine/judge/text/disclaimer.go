@@ -19,7 +19,7 @@ var (
 			`(?:at|about|by|of|from) (?:our |the )?(?:` + outsiders + `)|(?:former|old|previous|past|abolished|repealed|superseded|withdrawn|obsolete) (?:\w+ )?(?:rules?|polic(?:y|ies)|regime|regulations?|wordings?|practices?|procedures?)|` +
 			`(?:rules?|polic(?:y|ies)|practices?) (?:until|before|in) (?:19|20)\d\d|(?:abolished|repealed|superseded)\W*$|wish ?lists?|wishes|` +
 			`what (?:the )?(?:law|laws|standards?|regulations?|regulators?|legislat\w+|auditors?|customers?|clients?) (?:says?|wants?|requires?|demands?|asks?|expects?)|` +
-			`legal background|(?:bad|poor|negative|wrong) examples?|counter-?examples?|literature|bibliography|works cited)\b`,
+			`legal background|(?:bad|poor|negative|wrong) examples?|counter-?examples?|literature|bibliography|works cited|quoted message)\b`,
 	)
 	// undoneHeadingPattern matches headings of text about what isn't done.
 	undoneHeadingPattern = lazyregexp.NewPrefiltered(

@@ -156,9 +156,10 @@ func ReadWebArchive(b *document.Builder, content io.ReaderAt, size int64) error 
 			b.Doc.AddNotRead(api.UnreadInsertedPart, 1, api.Locator{}) // a frame
 		default:
 			hasPage = true
-			if err := readBody(b, string(p.Content), true); err != nil {
+			if err := text.ReadHTML(b, cleanBody(string(p.Content))); err != nil {
 				return err
 			}
+			removeLines(b)
 		}
 	}
 	return b.Err()
@@ -246,21 +247,32 @@ func (l *mailMessage) addAttachment(p *enmime.Part) {
 	l.attachments = append(l.attachments, attachment{name, p.Content})
 }
 
-// readBody reads the text of a decoded part.
-func readBody(b *document.Builder, body string, isHTML bool) error {
-	body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\x00", "")
-	read := text.ReadPlain
-	if isHTML {
-		read = text.ReadHTML
+// forwardPattern matches the subject of a mail that passes on another.
+var forwardPattern = lazyregexp.New(`(?i)^\W*(?:fwd?|wg|tr|rv|rif|enc|doorst|vb|vs|pd)\s*:`)
+
+// readBody reads the text of a mail.
+func readBody(b *document.Builder, l *mailMessage) error {
+	body := cleanBody(l.body)
+	read := text.ReadMailText
+	if l.isHTML {
+		read = text.ReadMailHTML
 	}
-	if err := read(b, body); err != nil {
+	if err := read(b, body, forwardPattern.MatchString(l.subject)); err != nil {
 		return err
 	}
-	// Remove line numbers, because they refer to the decoded text rather than to the file.
+	removeLines(b)
+	return nil
+}
+
+func cleanBody(body string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\x00", "")
+}
+
+// removeLines removes line numbers, because they refer to the decoded text rather than to the file.
+func removeLines(b *document.Builder) {
 	for i := range b.Doc.Blocks {
 		b.Doc.Blocks[i].Locator = api.Locator{}
 	}
-	return nil
 }
 
 // writeMail writes the blocks of an email under a heading with its subject.
@@ -279,10 +291,13 @@ func writeMail(b *document.Builder, l *mailMessage) error {
 	b.AddRow(keys, values, b.NextTableNumber(), api.Locator{})
 	if strings.TrimSpace(l.body) != "" {
 		part := b.NewPart()
-		if err := readBody(part, l.body, l.isHTML); err != nil {
+		if err := readBody(part, l); err != nil {
 			return err
 		}
 		b.AppendPart(part)
+		for _, w := range part.Doc.Warnings {
+			b.Doc.AddWarning(w)
+		}
 	}
 	c := b.NewContainer()
 	for i, a := range l.attachments {

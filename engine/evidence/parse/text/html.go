@@ -18,7 +18,10 @@ const (
 )
 
 // ReadHTML reads the visible text of an HTML page. Nothing is executed or fetched.
-func ReadHTML(b *document.Builder, text string) error {
+func ReadHTML(b *document.Builder, text string) error { return (&htmlReader{b: b}).read(text) }
+
+func (h *htmlReader) read(text string) error {
+	b := h.b
 	switch n := strings.Count(text, "<"); {
 	case n > maxHTMLTags:
 		return document.NewError(document.ErrTooLarge, "", "it contains more than %d HTML tags; split it", maxHTMLTags)
@@ -35,10 +38,9 @@ func ReadHTML(b *document.Builder, text string) error {
 	if err := removeAndCountInvisible(b, root); err != nil {
 		return err
 	}
-	h := &htmlReader{b: b}
 	h.visitChildren(root, 0, 0)
 	h.flush()
-	return b.Err()
+	return h.b.Err()
 }
 
 const (
@@ -164,6 +166,7 @@ type htmlReader struct {
 	listDepth  int           // its list depth
 	mark       string        // number of the open list item
 	asideDepth int           // open elements that are not part of the flow
+	mail       *htmlMail     // set if the page is the text of a mail
 }
 
 func (h *htmlReader) flush() {
@@ -181,6 +184,9 @@ func (h *htmlReader) flush() {
 	if h.asideDepth > 0 {
 		h.b.AddPageFurniture(blk)
 		return
+	}
+	if h.mail != nil {
+		h.readMailMarks(text)
 	}
 	h.b.AddBlock(blk)
 }
@@ -215,6 +221,10 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 		return
 	case atom.Hr:
 		h.flush()
+		return
+	}
+	if h.mail != nil && h.mail.isQuote(n) {
+		h.readQuote(n, depth, lists)
 		return
 	}
 	switch n.DataAtom {
