@@ -25,7 +25,7 @@ const (
 	UTF8 Charset = iota
 	UTF16LE
 	UTF16BE
-	Windows1252 // also used for Latin-1, whose printable characters are the same
+	OtherCharset // an older encoding; Decode guesses which
 )
 
 // Guess guesses the encoding of a sample from its byte order mark, or else from NUL bytes in positions typical of
@@ -67,7 +67,7 @@ func Guess(sample []byte) Charset {
 	if utf8.Valid(sample) {
 		return UTF8
 	}
-	return Windows1252
+	return OtherCharset
 }
 
 // Decode decodes raw to text with \n line endings. It returns a warning if the encoding was guessed or characters
@@ -79,12 +79,15 @@ func Decode(raw []byte) (text, warning string) {
 		raw = utf16ToUTF8(raw, unicode.LittleEndian)
 	case UTF16BE:
 		raw = utf16ToUTF8(raw, unicode.BigEndian)
-	case Windows1252:
-		out, err := charmap.Windows1252.NewDecoder().Bytes(raw)
+	case OtherCharset:
+		page, isDeclared := guessCodePage(raw)
+		out, err := page.encoding.NewDecoder().Bytes(raw)
 		if err != nil {
 			out = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 		}
-		raw, warning = out, "The text is not Unicode; it was read as Windows-1252 (Latin-1)."
+		if raw = out; !isDeclared {
+			warning = "The text is not Unicode; it was read as " + page.name + "."
+		}
 	}
 	raw = bytes.TrimPrefix(raw, []byte{0xEF, 0xBB, 0xBF})
 	if n := bytes.Count(raw, []byte{0}); n > 0 {

@@ -109,7 +109,7 @@ internal/controltext →
 internal/filelock →
 internal/linereader →
 internal/bytereader →
-internal/charset  →
+internal/charset  → internal/lazyregexp
 internal/opc      →
 internal/regularfile →
 internal/lazyregexp →

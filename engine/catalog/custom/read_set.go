@@ -61,14 +61,14 @@ func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 	return set, nil
 }
 
-// decodeText returns text as UTF-8. Spreadsheet programs also write UTF-16 and, in Western countries, Windows-1252.
+// decodeText returns text as UTF-8. Spreadsheet programs also write UTF-16 and older code pages.
 func decodeText(data []byte) ([]byte, error) {
 	decoded := data
 	switch charset.Guess(data) {
 	case charset.UTF16LE, charset.UTF16BE:
 		text, _ := charset.Decode(data)
 		decoded = []byte(text)
-	case charset.Windows1252:
+	case charset.OtherCharset:
 		if !hasMultiByte(data) && bytes.IndexByte(data, 0) < 0 {
 			text, _ := charset.Decode(data)
 			decoded = []byte(text)
@@ -85,7 +85,7 @@ func decodeText(data []byte) ([]byte, error) {
 	return decoded, nil
 }
 
-// hasMultiByte reports whether data has a character of several bytes in UTF-8. Text in Windows-1252 rarely has one.
+// hasMultiByte reports whether data has a character of several bytes in UTF-8. Text in an older code page rarely has one.
 func hasMultiByte(data []byte) bool {
 	for len(data) > 0 {
 		_, n := utf8.DecodeRune(data)

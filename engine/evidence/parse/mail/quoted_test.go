@@ -11,8 +11,10 @@ import (
 // What a mail quotes from the message that it answers is read under a heading of its own, whichever program wrote it.
 func TestQuotedMessages(t *testing.T) {
 	for name, tt := range map[string]struct{ subject, kind, body, own, quoted string }{
-		"marks": {"Re: MFA", "plain", "We dropped it.\n\nOn Mon, 2 Mar 2026 at 10:00 Bob Lind\n<bob@a.example> wrote:\n> MFA is on.\n>\n> Yours\n\nSee the new plan.\n",
-			"We dropped it.|See the new plan.", "On Mon, 2 Mar 2026 at 10:00 Bob Lind <bob@a.example> wrote:|MFA is on.|Yours"},
+		"marks": {
+			"Re: MFA", "plain", "We dropped it.\n\nOn Mon, 2 Mar 2026 at 10:00 Bob Lind\n<bob@a.example> wrote:\n> MFA is on.\n>\n> Yours\n\nSee the new plan.\n",
+			"We dropped it.|See the new plan.", "On Mon, 2 Mar 2026 at 10:00 Bob Lind <bob@a.example> wrote:|MFA is on.|Yours",
+		},
 		"answers between": {"Re: MFA", "plain", "> Is MFA on?\nNo.\n> Since when?\nMay.\n", "No.|May.", "Is MFA on?|Since when?"},
 		"original":        {"RE: MFA", "plain", "No longer.\n\n-----Original Message-----\nFrom: Bob\nSent: Monday\nTo: Ann\nSubject: MFA\n\nMFA is on.\n", "No longer.", "-----Original Message----- From: Bob Sent: Monday To: Ann Subject: MFA|MFA is on."},
 		"header":          {"AW: MFA", "plain", "Nicht mehr.\n\n________________________________\nVon: Bob\nGesendet: Montag\nAn: Ann\nBetreff: MFA\n\nMFA is on.\n", "Nicht mehr.", "________________________________ Von: Bob Gesendet: Montag An: Ann Betreff: MFA|MFA is on."},
