@@ -139,6 +139,17 @@ func TestInvisibleDOCX(t *testing.T) {
 		"double toggle": wordStyle("paragraph", "A", "", struck) + wordStyle("character", "B", "", struck) +
 			`|<w:p><w:pPr><w:pStyle w:val="A"/></w:pPr><w:r>` + plain + `</w:r><w:r><w:rPr><w:rStyle w:val="B"/></w:rPr><w:t>seen</w:t></w:r></w:p>`,
 	}}
+	styled := func(kind, properties, look, rows string) string {
+		return wordStyle("table", "B", "", `<w:tblStylePr w:type="`+kind+`">`+properties+`</w:tblStylePr>`) +
+			wordStyle("table", "T", "", `<w:basedOn w:val="B"/>`) + `|<w:tbl><w:tblPr><w:tblStyle w:val="T"/><w:tblLook w:val="` + look + `"/></w:tblPr>` +
+			rows + `</w:tbl>`
+	}
+	const vanished = `<w:rPr><w:vanish/></w:rPr>`
+	last := `<w:tr>` + cell("", plain) + `</w:tr>`
+	whole.ways["last row of style"] = styled("lastRow", vanished, "0640", other+other+last)
+	whole.ways["first column of style"] = styled("firstCol", vanished, "0680", `<w:tr>`+cell("", plain)+cell("", `<w:t>seen</w:t>`)+`</w:tr>`)
+	whole.ways["corner of style"] = styled("seCell", struck, "0740", other+`<w:tr>`+cell("", `<w:t>seen</w:t>`)+cell("", plain)+`</w:tr>`)
+	whole.ways["white band of style"] = styled("band2Horz", `<w:rPr><w:color w:val="FFFFFF"/></w:rPr>`, "0420", other+other+last)
 	whole.build = func(t *testing.T, _, _, way string) []byte {
 		styles, body, _ := strings.Cut(way, "|")
 		return wordDocument(t, p("", "Before")+body+p("", "After"), styles, nil)
@@ -161,6 +172,11 @@ func TestInvisibleDOCX(t *testing.T) {
 		"white on dark cell": wordDocument(t, `<w:tbl><w:tr>`+cell(`<w:shd w:val="clear" w:fill="1F3864"/>`, white)+`</w:tr></w:tbl>`, "", nil),
 		"header of style": wordDocument(t, `<w:tbl><w:tblPr><w:tblStyle w:val="T"/></w:tblPr><w:tr>`+cell("", white)+`</w:tr></w:tbl>`,
 			wordStyle("table", "T", "", `<w:tblStylePr w:type="firstRow"/>`), nil),
+		"white on dark header of style": wordDocument(t, `<w:tbl><w:tblPr><w:tblStyle w:val="T"/><w:tblLook w:firstRow="1"/></w:tblPr><w:tr>`+
+			cell("", `<w:t>zebra</w:t>`)+`</w:tr></w:tbl>`, wordStyle("table", "T", "", `<w:tblStylePr w:type="firstRow"><w:rPr><w:color w:val="FFFFFF"/></w:rPr>`+
+			`<w:tcPr><w:shd w:val="clear" w:fill="1F3864"/></w:tcPr></w:tblStylePr>`), nil),
+		"last row of style not applied": wordDocument(t, `<w:tbl><w:tblPr><w:tblStyle w:val="T"/><w:tblLook w:val="0600"/></w:tblPr><w:tr>`+
+			cell("", `<w:t>zebra</w:t>`)+`</w:tr></w:tbl>`, wordStyle("table", "T", "", `<w:tblStylePr w:type="lastRow">`+vanished+`</w:tblStylePr>`), nil),
 		"white on a shape": wordDocument(t, `<w:p><w:r><w:drawing><w:txbxContent><w:p><w:r>`+white+`</w:r></w:p></w:txbxContent></w:drawing></w:r></w:p>`, "", nil),
 		"hidden mark": wordDocument(t, `<w:p><w:pPr><w:rPr><w:vanish/><w:strike/></w:rPr></w:pPr><w:r><w:t>zebra</w:t></w:r></w:p>`,
 			"", nil),

@@ -79,7 +79,7 @@ func TestInvisibleHTML(t *testing.T) {
 	span := func(style string) string { return `<span style="` + style + `">quagga</span>` }
 	// The key of a way in a style sheet is the sheet.
 	ways := map[string]string{
-		"{}1": span("display: none"), "{}2": span("visibility:HIDDEN"), "{}3": span("TEXT-DECORATION:underline line-through"),
+		"{}1": span("display: none"), "{}0": span("mso-hide:all"), "{}2": span("visibility:HIDDEN"), "{}3": span("TEXT-DECORATION:underline line-through"),
 		"{}4": `<b style="text-decoration-line:line-through">quagga</b>`, "{}5": `<span hidden>quagga</span>`, "{}6": `<del>quagga</del>`,
 		"{}7": `<s>quagga</s>`, "{}8": `<font color=white>quagga</font>`, "{}9": span("opacity:.0"), "{}10": span("font:0/0 serif"),
 		"{}11": span("display:inline-block;width:0;height:0;overflow:hidden"), "{}12": span("position:absolute;left:-9999px"),

@@ -168,7 +168,15 @@ func (d *docxReader) readStyles(name string) error {
 			RPr         wordProperties `xml:"rPr"`
 			TableShade  wordShade      `xml:"tblPr>shd"`
 			CellShade   wordShade      `xml:"tcPr>shd"`
-			Conditional []struct{}     `xml:"tblStylePr"`
+			RowBand     xmlValue       `xml:"tblPr>tblStyleRowBandSize"`
+			ColumnBand  xmlValue       `xml:"tblPr>tblStyleColBandSize"`
+			Conditional []struct {
+				Type       string         `xml:"type,attr"`
+				RPr        wordProperties `xml:"rPr"`
+				Shade      wordShade      `xml:"pPr>shd"`
+				TableShade wordShade      `xml:"tblPr>shd"`
+				CellShade  wordShade      `xml:"tcPr>shd"`
+			} `xml:"tblStylePr"`
 		} `xml:"style"`
 	}
 	if err := xml.Unmarshal(raw, &sheet); err != nil {
@@ -177,12 +185,25 @@ func (d *docxReader) readStyles(name string) error {
 	}
 	d.looks = wordStyles{
 		defaults: sheet.Defaults.format(), formats: map[string]wordFormat{}, basedOn: map[string]string{},
-		defaultByType: map[string]string{}, resolved: map[string]bool{},
+		conditional: map[string]map[string]wordFormat{}, defaultByType: map[string]string{}, resolved: map[string]bool{},
 	}
 	for _, s := range sheet.Style {
 		f := s.RPr.format()
 		f.paragraphShade = cmp.Or(s.PPr.Shade.color(), s.CellShade.color(), s.TableShade.color())
-		f.hasConditionalShadings = len(s.Conditional) > 0
+		if s.RowBand.Val != "" {
+			f.rowBand = document.ParsePositiveOrOne(s.RowBand.Val, 100)
+		}
+		if s.ColumnBand.Val != "" {
+			f.columnBand = document.ParsePositiveOrOne(s.ColumnBand.Val, 100)
+		}
+		for _, c := range s.Conditional {
+			look := c.RPr.format()
+			look.paragraphShade = cmp.Or(c.Shade.color(), c.CellShade.color(), c.TableShade.color())
+			if f.hasConditionalFormats = true; d.looks.conditional[s.ID] == nil {
+				d.looks.conditional[s.ID] = map[string]wordFormat{}
+			}
+			d.looks.conditional[s.ID][c.Type] = look
+		}
 		d.looks.formats[s.ID], d.looks.basedOn[s.ID] = f, s.BasedOn.Val
 		if s.Default == "1" || s.Default == "true" {
 			d.looks.defaultByType[s.Type] = s.ID

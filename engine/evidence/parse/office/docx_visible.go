@@ -19,12 +19,14 @@ const (
 
 // wordFormat holds the formatting, of a run or a style, that determines whether text is visible.
 type wordFormat struct {
-	vanish, strike         flag // toggle properties: one style inverts the value set by another
-	specVanish, dstrike    flag
-	color, shade           string // RGB; unknownColor; empty if not set
-	paragraphShade         string
-	halfPoints             int // size; 0 if not set
-	hasConditionalShadings bool
+	vanish, strike      flag // toggle properties: one style inverts the value set by another
+	specVanish, dstrike flag
+	color, shade        string // RGB; unknownColor; empty if not set
+	paragraphShade      string
+	halfPoints          int // size; 0 if not set
+	// The following apply to styles of tables.
+	hasConditionalFormats bool
+	rowBand, columnBand   int // rows and columns that have the same conditional format
 }
 
 // unknownColor represents a background of unknown color, which doesn't hide any text.
@@ -79,7 +81,8 @@ func (f *wordFormat) inherit(base wordFormat) {
 	f.specVanish, f.dstrike = cmp.Or(f.specVanish, base.specVanish), cmp.Or(f.dstrike, base.dstrike)
 	f.color, f.shade = cmp.Or(f.color, base.color), cmp.Or(f.shade, base.shade)
 	f.paragraphShade, f.halfPoints = cmp.Or(f.paragraphShade, base.paragraphShade), cmp.Or(f.halfPoints, base.halfPoints)
-	f.hasConditionalShadings = f.hasConditionalShadings || base.hasConditionalShadings
+	f.hasConditionalFormats = f.hasConditionalFormats || base.hasConditionalFormats
+	f.rowBand, f.columnBand = cmp.Or(f.rowBand, base.rowBand), cmp.Or(f.columnBand, base.columnBand)
 }
 
 // wordStyles holds the formats of all styles.
@@ -87,7 +90,8 @@ type wordStyles struct {
 	defaults      wordFormat
 	formats       map[string]wordFormat // including inherited properties, once resolved
 	basedOn       map[string]string
-	defaultByType map[string]string // the default styles for paragraphs, tables and so on
+	conditional   map[string]map[string]wordFormat // of the styles of tables, by the name of the condition
+	defaultByType map[string]string                // the default styles for paragraphs, tables and so on
 	resolved      map[string]bool
 }
 
@@ -128,6 +132,7 @@ type wordBox struct {
 	isTextBox  bool
 	isHidden   bool   // a text box that isn't displayed
 	style      string // the style of a table
+	place      tablePlace
 	shade      string
 	cellShade  string
 	rowKind    string // the kind of unread content that the row is; empty if it is read
@@ -140,9 +145,9 @@ func (w *wordWalker) unreadKind() string {
 	s := &w.d.looks
 	run := w.direct
 	background := ""
-	table := wordFormat{}
+	table, conditional := wordFormat{}, wordFormat{}
 	for i := len(w.boxes) - 1; i >= 0; i-- {
-		b := w.boxes[i]
+		b := &w.boxes[i]
 		switch {
 		case b.isHidden:
 			return api.UnreadHiddenText
@@ -152,13 +157,14 @@ func (w *wordWalker) unreadKind() string {
 			return b.cellKind
 		}
 		if !b.isTextBox && i == len(w.boxes)-1 {
-			table = s.get(cmp.Or(b.style, s.defaultByType["table"]))
+			table, conditional = w.tableFormat(b, cmp.Or(b.style, s.defaultByType["table"]))
+			background = cmp.Or(b.cellShade, conditional.paragraphShade)
 		}
 		if background == "" {
 			background = cmp.Or(b.cellShade, b.shade)
 			if b.isTextBox {
 				background = cmp.Or(background, unknownColor)
-			} else if background == "" && s.get(b.style).hasConditionalShadings {
+			} else if background == "" && s.get(b.style).hasConditionalFormats && conditional.color == "" {
 				background = unknownColor
 			}
 		}
@@ -253,7 +259,8 @@ func (w *wordWalker) startVisibility(e xml.StartElement) {
 	case name == "r" && section == "":
 		w.direct, w.runStyle, w.kindKnown = wordFormat{}, "", false
 	case name == "tbl":
-		w.boxes = append(w.boxes, wordBox{})
+		w.tableCount++
+		w.boxes = append(w.boxes, wordBox{place: tablePlace{number: w.tableCount}})
 	case name == "txbxContent":
 		isHidden := w.drawingHidden || w.direct.vanish == flagOn && len(w.paras) > 0
 		w.boxes = append(w.boxes, wordBox{isTextBox: true, isHidden: isHidden, shade: w.shapeFill})
@@ -277,8 +284,10 @@ func (w *wordWalker) startVisibility(e xml.StartElement) {
 		}
 	case box != nil && name == "tr":
 		box.rowKind, box.rowCounted = "", false
+		box.place.row, box.place.column = box.place.row+1, 0
 	case box != nil && name == "tc":
 		box.cellShade, box.cellKind = "", ""
+		box.place.column++
 	case section == "rPr" && name == "rStyle":
 		w.runStyle = attrValue(e, "val")
 	case section == "rPr":
@@ -289,6 +298,8 @@ func (w *wordWalker) startVisibility(e xml.StartElement) {
 		w.paras[len(w.paras)-1].shade = shade()
 	case box != nil && section == "tblPr" && name == "tblStyle":
 		box.style = attrValue(e, "val")
+	case box != nil && section == "tblPr" && name == "tblLook":
+		box.place.readLook(e)
 	case box != nil && section == "tblPr" && name == "shd":
 		box.shade = shade()
 	case box != nil && section == "tcPr" && name == "shd":

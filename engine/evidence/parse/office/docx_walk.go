@@ -75,6 +75,8 @@ type wordWalker struct {
 	kindKnown     bool
 	drawingHidden bool
 	anchor        *wordAnchor // of the open drawing; nil if the drawing is inline
+	tableCount    int         // tables of the part so far
+	sizes         []tableSize // of the tables of the part; nil until needed
 	shapeFill     string
 
 	prompts []bool     // of the open content controls: whether they show a prompt instead of content
@@ -107,25 +109,20 @@ func (w *wordWalker) appendCharData(text []byte) error {
 	return appendText(&w.paras[len(w.paras)-1].text, text, w.name)
 }
 
+// wordSkipped has the elements that are not part of the current document.
+var wordSkipped = map[string]bool{
+	"del": true, "moveFrom": true, "Fallback": true, "instrText": true, "delText": true, "delInstrText": true, "pPrChange": true,
+	"rPrChange": true, "tblPrChange": true, "sectPrChange": true, "trPrChange": true, "tcPrChange": true, "numberingChange": true,
+	"cellDel": true,
+}
+
 // isSkipped reports whether an element's text is not part of the current document.
 func (w *wordWalker) isSkipped(e xml.StartElement) bool {
 	w.trackDeletion(e)
-	switch e.Name.Local {
-	case "del",
-		"moveFrom",
-		"Fallback",
-		"instrText",
-		"delText",
-		"delInstrText",
-		"pPrChange",
-		"rPrChange",
-		"tblPrChange",
-		"sectPrChange",
-		"trPrChange",
-		"tcPrChange",
-		"numberingChange",
-		"cellDel":
+	if wordSkipped[e.Name.Local] {
 		return true
+	}
+	switch e.Name.Local {
 	case "annotation": // in Word 2003, other kinds enclose insertions, deletions and bookmarks
 		switch attrValue(e, "type") {
 		case "Word.Comment":

@@ -55,7 +55,7 @@ type cssProperty struct {
 
 // visibilityProperties are the properties that may hide text or strike it through.
 var visibilityProperties = map[string]bool{
-	"display": true, "visibility": true, "opacity": true, "content-visibility": true, "filter": true,
+	"display": true, "visibility": true, "opacity": true, "content-visibility": true, "filter": true, "mso-hide": true,
 	"text-decoration": true, "text-decoration-line": true, "-webkit-text-decoration": true, "-webkit-text-decoration-line": true,
 	"font": true, "font-size": true, "color": true, "-webkit-text-fill-color": true, "background": true, "background-color": true,
 	"background-image": true, "background-clip": true, "-webkit-background-clip": true, "position": true, "left": true, "top": true,

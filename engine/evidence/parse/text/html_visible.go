@@ -206,7 +206,7 @@ func (p *visibilityPass) lookOf(n *html.Node, outer appearance) appearance {
 	}
 	look.removed = look.removed || display == "none"
 	look.struck = look.struck || strings.Contains(css["text-decoration-line"], "line-through")
-	look.hidden = look.hidden || isHiddenBox(css)
+	look.hidden = look.hidden || isHiddenBox(css) || css["mso-hide"] == "all" // by Word and Outlook
 	look.applyTextProperties(css)
 	return look
 }
