@@ -282,6 +282,10 @@ var (
 		"draft-soa", "/assessments/{assessmentId}/soa/draft", "soa:write", tagScope,
 		"Draft a Statement of Applicability",
 	)
+	PreviewSoADraft = Get[DraftSoAInput, ArtifactDiff](
+		"preview-soa-draft", "/assessments/{assessmentId}/soa/draft/changes", "soa:read", tagScope,
+		"Show what a new draft of the Statement of Applicability would change",
+	)
 	ListSoA = Get[AssessmentListInput, List[SoAVersion]](
 		"list-soa-versions", "/assessments/{assessmentId}/soa", "soa:read", tagScope,
 		"List SoA versions, newest first",

@@ -60,24 +60,28 @@ format; only text formats can be compared.`,
 			in.ArtifactID = id
 			return callAndPrint(cmd.Context(), a, api.DiffArtifact, in, func(p *print.Page, d *api.ArtifactDiff) {
 				p.Title("%s: version %d → version %d", prose.Humanize(d.Type), d.FromVersion, d.ToVersion)
-				p.Text("%d added, %d removed, %d changed", d.Added, d.Removed, d.Changed)
-				p.Blank()
-				for _, l := range d.Lines {
-					p.Text("%s", print.Truncate(l.Text, maxDiffLineWidth))
+				if d.FromVersion == d.ToVersion && in.From == 0 {
+					p.Text("There is no other version to compare with.")
+					return
 				}
-				if len(d.Lines) == 0 {
-					if d.FromVersion == d.ToVersion && in.From == 0 {
-						p.Text("There is no other version to compare with.")
-					} else {
-						p.Text("The versions are identical.")
-					}
-				}
+				renderDiff(p, d)
 			})
 		},
 	}
 	cmd.Flags().IntVar(&in.From, "from", 0, "earlier version (default: the one before --to)")
 	cmd.Flags().IntVar(&in.To, "to", 0, "later version (default: the current one)")
 	return cmd
+}
+
+func renderDiff(p *print.Page, d *api.ArtifactDiff) {
+	p.Text("%d added, %d removed, %d changed", d.Added, d.Removed, d.Changed)
+	p.Blank()
+	for _, l := range d.Lines {
+		p.Text("%s", print.Truncate(l.Text, maxDiffLineWidth))
+	}
+	if len(d.Lines) == 0 {
+		p.Text("The versions are identical.")
+	}
 }
 
 // formatArtifactName returns the name by which commands refer to an artifact.

@@ -157,6 +157,7 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 
 func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 	var reader readerFlags
+	var dryRun bool
 	cmd := &cobra.Command{
 		Use: "draft", Short: "Draft a new version",
 		Long: fmt.Sprintf(
@@ -170,12 +171,16 @@ func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 				return err
 			}
 			a.progress.Start("draft the " + d.gate.Title())
+			if dryRun {
+				return a.previewSoADraft(cmd.Context(), one.ID, reader)
+			}
 			v, err := d.draft(cmd.Context(), a, one.ID, reader)
 			return d.printAction(a, v, validationToRuntimeError(err), "drafted", d.approvedVersionNumber(cmd.Context(), a, one.ID, err))
 		},
 	}
 	if d.gate == api.GateSoA {
 		addReaderFlag(cmd, &reader)
+		cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what a new draft would change, and store nothing")
 	}
 	return cmd
 }

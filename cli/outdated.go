@@ -34,6 +34,10 @@ func (a *app) renderOutdatedDeliverables(p *print.Page, st *api.AssessmentStatus
 			commands = append(commands, words)
 		}
 	}
+	if slices.ContainsFunc(st.Outdated, func(o api.Outdated) bool { return o.Gate == api.GateSoA && o.Reason != "unapproved" }) {
+		p.Text("To see what a new draft of the %s would change:", api.GateSoA.Title())
+		p.Command(a.suggestedCommandLine("soa draft --dry-run"))
+	}
 	if len(commands) > 0 {
 		p.Text("To regenerate, keeping manual edits (requires approval again):")
 	}

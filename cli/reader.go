@@ -249,6 +249,25 @@ func (a *app) readAndDraftSoA(ctx context.Context, assessment string, flags read
 	return call(ctx, a, api.DraftSoA, &in)
 }
 
+// previewSoADraft prints what a new draft would change. Only readers that have already read, or read at once, can be previewed.
+func (a *app) previewSoADraft(ctx context.Context, assessment string, flags readerFlags) error {
+	if flags.second {
+		return usageError("--dry-run can't be combined with --second-reader, because the model would have to read first")
+	}
+	in := &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Reader: a.chosenReader(flags.name)}
+	if i, err := os.Stat(in.Reader); err == nil && i.Mode().IsRegular() {
+		return withHint(usageError("--dry-run takes the name of a reader, not a file"), "import the readings first: `service reader import`")
+	}
+	return callAndPrint(ctx, a, api.PreviewSoADraft, in, func(p *print.Page, d *api.ArtifactDiff) {
+		p.Title("What a new draft would change in version %d of the %s", d.FromVersion, api.GateSoA.Title())
+		if len(d.Lines) == 0 {
+			p.Text("Nothing.")
+			return
+		}
+		renderDiff(p, d)
+	})
+}
+
 // readerNameInFile returns the name of the reader in the first line of a file of readings.
 func readerNameInFile(ctx context.Context, path string) (string, error) {
 	f, err := openFile(ctx, path, api.MaxUploadBytes)

@@ -126,6 +126,7 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.ApproveScope, a.ApproveScope)
 
 	bindOperation(s, api.DraftSoA, a.DraftSoA)
+	bindOperation(s, api.PreviewSoADraft, a.PreviewSoADraft)
 	bindOperation(s, api.ExportReaderStatements, a.ExportReaderStatements)
 	bindOperation(s, api.ExportReaderDecisions, a.ExportReaderDecisions)
 	bindOperation(s, api.ListReaders, a.ListReaders)

@@ -285,6 +285,7 @@ func (r *tour) scope() {
 
 func (r *tour) soa() {
 	r.saveID("soaVersionId", r.call(api.DraftSoA.Operation, "", ""))
+	r.call(api.PreviewSoADraft.Operation, "", "")
 	r.readers()
 	r.corrections()
 	r.call(api.ListSoA.Operation, "", "")

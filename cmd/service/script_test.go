@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/scf-service/service/internal/testutil/longtest"
+	"github.com/scf-service/service/internal/testutil/ollamatest"
 	"github.com/scf-service/service/internal/testutil/postgrestest"
 	"github.com/scf-service/service/internal/testutil/s3test"
 	"github.com/scf-service/service/internal/testutil/testdir"
@@ -98,6 +99,22 @@ func TestPostgresScripts(t *testing.T) {
 			} {
 				env.Setenv(name, value)
 			}
+			return nil
+		},
+	})
+}
+
+// TestOllamaScripts runs the scripts that need a real ollama.
+func TestOllamaScripts(t *testing.T) {
+	server := ollamatest.Start(t)
+	cache := testdir.CacheFolder(t.TempDir())
+	testscript.Run(t, testscript.Params{
+		Dir: "../../testscripts/ollama",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("SERVICE_KEYRING", "off")
+			env.Setenv("XDG_CACHE_HOME", cache)
+			env.Setenv("OLLAMA", server.URL)
 			return nil
 		},
 	})

@@ -89,6 +89,11 @@ func (k deliverableType[V, I]) readItemRecords(tx *store.Tx, org, version string
 	if err != nil {
 		return nil, err
 	}
+	return k.toRecords(items)
+}
+
+// toRecords returns the content of items by control code. It clears IDs in the items.
+func (k deliverableType[V, I]) toRecords(items []I) (merge.Records, error) {
 	out := merge.Records{}
 	for n := range items {
 		code := k.item(&items[n]).ControlCode
