@@ -213,6 +213,8 @@ type Caller struct {
 // role must include it and, if an API key is used, so must the key's scopes.
 func (c Caller) May(p Permission) bool { return c.isInScope(p) && c.Role.May(p) }
 
+// isInScope reports whether the caller's scopes, if any, include a permission. An agent or a limited peer is never
+// allowed to decide.
 func (c Caller) isInScope(p Permission) bool {
 	return (p != ApprovalDecide || c.AgentRunID == "" && !c.isLimitedPeer()) && (c.Scopes == nil || slices.Contains(c.Scopes, p))
 }

@@ -67,6 +67,7 @@ func ReplaceNilCollections(v any) {
 	}
 }
 
+// replaceNils replaces the nil slices and maps in v, which must be settable for that.
 func replaceNils(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

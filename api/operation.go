@@ -256,6 +256,7 @@ func Delete[I any](id, path string, p Permission, tag, summary string, opts ...O
 	return declare[I, None](http.MethodDelete, http.StatusNoContent, id, path, p, tag, summary, opts)
 }
 
+// declare adds an operation to the operation table.
 func declare[I, O any](method string, status int, id, path string, p Permission, tag, summary string, opts []Option) Op[I, O] {
 	if _, declared := OperationByID(id); declared {
 		panic(fmt.Sprintf("api: operation %q is declared twice", id))

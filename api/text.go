@@ -36,6 +36,7 @@ func RemoveHidden(text string) string {
 	return string(kept)
 }
 
+// hiddenRune returns the first rune that names can't contain.
 func hiddenRune(text string) (rune, bool) {
 	if isPrintableASCII(text) {
 		return 0, false

@@ -56,6 +56,8 @@ func formatCondition(r *api.AlertRule) string {
 	return r.Metric
 }
 
+// windowToSeconds converts the value of --for to seconds. It returns a usage error unless it is 0 or between one
+// second and seven days.
 func windowToSeconds(d time.Duration) (int, error) {
 	if d != 0 && (d < time.Second || d > 7*24*time.Hour) {
 		return 0, usageError("--for must be between one second and seven days (168h)")

@@ -22,6 +22,7 @@ type inputFields struct {
 	hasBody           bool
 }
 
+// inputFieldsFromType returns the names of the fields of an input type.
 func inputFieldsFromType(t reflect.Type) (n inputFields) {
 	if t.Kind() != reflect.Struct {
 		return n

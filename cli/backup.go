@@ -183,6 +183,7 @@ func (a *app) localDataTarget(cmd *cobra.Command) (Target, error) {
 	)
 }
 
+// describeServerChoice describes the server that commands use instead of the data folder of this machine.
 func (a *app) describeServerChoice() string {
 	switch {
 	case a.context != nil:
@@ -301,6 +302,7 @@ func (a *app) showByteProgress(doing string) func(done, total int64) {
 	}
 }
 
+// backupContentFields returns the contents of a backup as names and values.
 func backupContentFields(c *BackupContents, encrypted bool) []print.Field {
 	files := strconv.FormatInt(c.Blobs, 10)
 	if !c.HasBlobs {
@@ -427,6 +429,7 @@ known and, if a schedule made it, its time and drill. Other files in the folder 
 	}
 }
 
+// backupRow returns a backup as a row of a table.
 func backupRow(b BackupFile) []string {
 	files, keys, drill := "", "", ""
 	if c := b.Contents; c != nil {

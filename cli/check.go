@@ -139,6 +139,7 @@ func inputErrorToUsageError(err error) error {
 	return err
 }
 
+// today returns the current date in UTC.
 func (a *app) today() api.Date { return api.Date(a.Clock().UTC().Format(time.DateOnly)) }
 
 func pathExists(path string) bool {
@@ -225,6 +226,7 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 	return verdictError(r, o.exitZero)
 }
 
+// lacksCriteriaOtherThanThreshold reports whether a policy sets no criterion that doesn't come from a threshold file.
 func lacksCriteriaOtherThanThreshold(p check.Policy) bool {
 	return p.FailOn == "" && p.FailOnNew == "" && p.MinCoverage == nil && p.MinMaturity == nil && p.MaxStaleDays == nil &&
 		len(p.RequireApproved) == 0

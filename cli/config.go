@@ -56,6 +56,7 @@ var flaglessSettings = []struct{ key, usage string }{
 	{"releases-url", "where `service upgrade check` looks for the latest release"},
 }
 
+// addSettingFlags adds the flags of the settings that all commands share.
 func addSettingFlags(cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
 	for _, s := range settings {

@@ -261,6 +261,7 @@ socket, the saved state and the cache.`,
 	return cmd
 }
 
+// listStorageLocations returns the files and folders that the program uses, including the configuration file.
 func (a *app) listStorageLocations(file string) []location {
 	out := []location{{What: "configuration", Path: file}}
 	if dir := a.configDir(); dir != "" {

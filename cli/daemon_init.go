@@ -177,6 +177,7 @@ func renderInitResult(p *print.Page, i *initResult) {
 	p.Command("service login " + where)
 }
 
+// secretOrUnchanged returns a secret, or "unchanged" if it is nil because it already existed.
 func secretOrUnchanged(s *string) string {
 	if s == nil {
 		return "unchanged"

@@ -41,6 +41,7 @@ type topRequests struct {
 	ThrottledOrganizations int `json:"throttled_organizations"`
 }
 
+// topOperation holds the figures of one operation.
 type topOperation struct {
 	Operation string  `json:"operation"`
 	Requests  int     `json:"requests"`
@@ -51,6 +52,7 @@ type topOperation struct {
 	P95       float64 `json:"p95_ms"`
 }
 
+// topQueues holds the lengths of the queues of background work.
 type topQueues struct {
 	DocumentsWaiting  int `json:"documents_waiting"`
 	DocumentsReading  int `json:"documents_reading"`
@@ -65,6 +67,7 @@ type topQueues struct {
 	LanesSlow    int `json:"lanes_slow"`
 }
 
+// topSizes holds the sizes of the stored data, of the process and of its search indexes.
 type topSizes struct {
 	StoreBytes     int64 `json:"store_bytes"`
 	DiskFreeBytes  int64 `json:"disk_free_bytes"`
@@ -73,6 +76,7 @@ type topSizes struct {
 	SearchPassages int   `json:"search_passages"`
 }
 
+// topModel holds the figures of calls to the language model.
 type topModel struct {
 	Answered         int     `json:"answered"`
 	Failed           int     `json:"failed"`

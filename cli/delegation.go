@@ -126,6 +126,7 @@ assessment, or with --all-assessments, of every assessment. The delegation ends 
 	return cmd
 }
 
+// joinGates joins gates with commas.
 func joinGates(gates []api.Gate) string {
 	var out []string
 	for _, g := range gates {

@@ -53,6 +53,7 @@ type fileMatcher struct {
 	matchedIDs map[string]bool // ids of documents with a matching file
 }
 
+// newFileMatcher returns a matcher for the given documents and files.
 func newFileMatcher(docs []api.Document, files []sourceFile) *fileMatcher {
 	m := &fileMatcher{
 		docs:       docs,
@@ -186,6 +187,8 @@ func (a *app) syncDocumentsWithFolders(
 	return out, nil
 }
 
+// syncDocumentWithFile uploads, replaces or renames the document that corresponds to a file, and records the result
+// in out.
 func (a *app) syncDocumentWithFile(
 	ctx context.Context,
 	assessment string,

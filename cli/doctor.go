@@ -135,6 +135,7 @@ func (a *app) renderDoctorReport(p *print.Page, d *doctorReport) {
 	)
 }
 
+// styleForState returns the color of an outcome.
 func styleForState(cell string) print.Style {
 	switch DiagnosticState(cell) {
 	case DiagnosticFailed:

@@ -155,6 +155,7 @@ func renderEdit(p *print.Page, r *api.EditResult, verb string) {
 	}
 }
 
+// formatEditorSuffix returns the name of the user who made an edit in parentheses, or "" if the name is empty.
 func formatEditorSuffix(name string) string {
 	if name == "" {
 		return ""
@@ -178,6 +179,7 @@ func formatChanges(all []api.FieldChange, isUndo bool) string {
 	return strings.Join(out, "; ")
 }
 
+// formatFieldValue returns a field's value, shortened for a table, or "none" if it is empty.
 func formatFieldValue(v string) string {
 	if v == "" {
 		return "none"

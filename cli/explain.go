@@ -34,6 +34,8 @@ confidence of the rules, and manual changes.`,
 	}
 }
 
+// renderSoAExplanation prints how the verdict on a control was reached: its requirements, the passages quoted for
+// them, and manual edits.
 func renderSoAExplanation(p *print.Page, i *api.SoAItem, v *api.DeliverableVersion) {
 	method, reader := v.Method, v.Inputs["reader"]
 	p.Title("%s  %s", i.ControlCode, i.ControlTitle)

@@ -69,6 +69,7 @@ func interruptible(ctx context.Context, do func() (int, error)) (int, error) {
 	}
 }
 
+// interruptibleReader is a reader whose reads return as soon as ctx ends.
 type interruptibleReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -80,6 +81,7 @@ func (i interruptibleReader) Read(p []byte) (int, error) {
 	return copy(p, buffer[:n]), err
 }
 
+// interruptibleWriter is a writer whose writes return as soon as ctx ends.
 type interruptibleWriter struct {
 	ctx context.Context
 	w   io.Writer

@@ -87,6 +87,7 @@ func describeModelReading(r *api.ModelReading) string {
 	return out.String()
 }
 
+// describeModelUse returns the resources used by requests, such as their number, tokens, duration and cost.
 func describeModelUse(u api.ModelUse) string {
 	out := fmt.Sprintf("%s, %s", prose.Count(u.Calls, "request", "requests"), formatTokenCount(u.Tokens()))
 	if u.Seconds > 0 {

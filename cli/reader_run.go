@@ -86,6 +86,7 @@ type networkRun struct {
 	current    []readingPair                 // all pairs to read, in order
 }
 
+// readingPair identifies a statement and a passage.
 type readingPair struct{ statement, passage string }
 
 // readWithWeights makes a network read everything that it has not read yet, and imports its readings.

@@ -227,6 +227,7 @@ func (a *app) readHazardTitles(ctx context.Context, version string, c *api.Contr
 	return names, nil
 }
 
+// joinCodesWithTitles returns each code followed by its title, if it has one.
 func joinCodesWithTitles(codes []string, titles map[string]string) []string {
 	var out []string
 	for _, code := range codes {
@@ -266,6 +267,7 @@ func renderImportedControlDetails(p *print.Page, c *api.Control) {
 	}
 }
 
+// withColonIfNotEmpty returns s with a colon in front, or "" if s is empty.
 func withColonIfNotEmpty(s string) string {
 	if s == "" {
 		return ""
@@ -306,6 +308,7 @@ func numberOrEmpty(n int) string {
 	return fmt.Sprint(n)
 }
 
+// formatColumnCounts returns the number of columns in an imported workbook, and how many of them are unknown.
 func formatColumnCounts(s api.ImportStatistics) string {
 	if s.Columns == 0 {
 		return ""

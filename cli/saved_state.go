@@ -160,6 +160,7 @@ func createTempBeside(path string, mode fs.FileMode) (f *os.File, err error) {
 	return nil, err
 }
 
+// copyFileMode gives f the permissions of the file at path, if it exists.
 func copyFileMode(f *os.File, path string) error {
 	if info, err := os.Stat(path); err == nil {
 		return f.Chmod(info.Mode().Perm())

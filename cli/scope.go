@@ -31,6 +31,7 @@ unknown, with the reason.`,
 	}, a.scopeShow(), a.scopeSet(), a.scopeSubmit(), a.scopeApprove())
 }
 
+// currentScope returns the scope of the current assessment.
 func (a *app) currentScope(ctx context.Context) (*api.Scope, error) {
 	one, err := a.currentAssessment(ctx)
 	if err != nil {
@@ -191,6 +192,7 @@ traits that nobody set manually are still derived from the documents unless you 
 	return cmd
 }
 
+// setTraits sets the traits given as NAME=VALUE in the body.
 func setTraits(body *api.ScopeBody, traits []string) error {
 	given := map[string]bool{}
 	for _, t := range traits {
@@ -356,6 +358,7 @@ func (a *app) scopeApprove() *cobra.Command {
 	return cmd
 }
 
+// changeScopeStatus submits or approves the current scope with transition, and prints its new status.
 func (a *app) changeScopeStatus(ctx context.Context, transition func(context.Context, api.ScopeInput) (*api.Scope, error)) error {
 	s, err := a.currentScope(ctx)
 	if err != nil {

@@ -388,6 +388,7 @@ any other; ` + "`service sync`" + ` syncs both. If interrupted, run the same com
 	return cmd
 }
 
+// cloneAssessment creates a local clone of an assessment on a server, and fetches its content.
 func (a *app) cloneAssessment(ctx context.Context, remote *client.Client, server, ref string, withCatalog bool) (*syncResult, error) {
 	one, err := findRemoteAssessment(ctx, remote, ref)
 	if err != nil {
@@ -433,6 +434,7 @@ func (a *app) cloneAssessment(ctx context.Context, remote *client.Client, server
 	return a.syncUntilDone(ctx, remote, st, false)
 }
 
+// attachClone makes the local assessment a clone of the joined remote, and returns its sync status.
 func (a *app) attachClone(
 	ctx context.Context,
 	server string,
@@ -477,6 +479,8 @@ in your name, as far as its rules allow.`,
 	return cmd
 }
 
+// publishAssessment creates an assessment on a server that becomes the remote of the local one, and pushes its
+// content.
 func (a *app) publishAssessment(ctx context.Context, remote *client.Client, server string, withCatalog bool) (*syncResult, error) {
 	st, err := a.currentSyncStatus(ctx)
 	if err != nil {

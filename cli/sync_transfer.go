@@ -17,6 +17,7 @@ func encodeDryRun(dryRun bool) string {
 	return ""
 }
 
+// toUploadFile returns the content of a sync message as an upload.
 func toUploadFile(data []byte) api.UploadFile {
 	return api.UploadFile{Filename: "parcel", Content: bytes.NewReader(data)}
 }
@@ -81,6 +82,7 @@ func nextBatch(files []string, sizes map[string]int64, maxFiles int) []string {
 	return files[:n]
 }
 
+// transferBatch copies files from one side to the other in a single request, and returns their number.
 func transferBatch(ctx context.Context, from, to *client.Client, assessment string, batch []string) (int, error) {
 	in := &api.MissingSyncInput{AssessmentID: assessment}
 	in.Body.SHA256 = batch

@@ -65,6 +65,7 @@ type upgradeInfo struct {
 	Steps   []string `json:"steps"`
 }
 
+// archiveInfo describes the archive of a release for this system.
 type archiveInfo struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`

@@ -31,6 +31,7 @@ type workbookImporter[V, I any] struct {
 	applyOtherFields func(item *I, row *workbook.ChangedRow, body map[string]any) *workbook.Problem
 }
 
+// patchItem decodes the changed fields into the body of in, and calls the operation that changes an item.
 func patchItem[In, I any](ctx context.Context, a *app, op api.Op[In, I], in *In, body any, changed []byte) (*I, error) {
 	if err := json.Unmarshal(changed, body); err != nil {
 		return nil, fmt.Errorf("the changed fields: %w", err)
@@ -176,6 +177,7 @@ whose rows were deleted from the workbook are unchanged.`, w.commandName()),
 	return cmd
 }
 
+// readWorkbook reads a workbook and the information that its export stored in it.
 func readWorkbook(ctx context.Context, path string) (parsed *workbook.Workbook, exported *workbook.ExportInfo, _ error) {
 	f, err := openFile(ctx, path, api.MaxUploadBytes)
 	if err != nil {
@@ -312,6 +314,7 @@ func (w workbookImporter[V, I]) conflictMessage(item *I, row *workbook.ChangedRo
 	)
 }
 
+// describeChanges lists the changes that edits make to an item.
 func (w workbookImporter[V, I]) describeChanges(item *I, edits []workbook.Edit) (out []workbookChange) {
 	f := w.fields(item)
 	for _, e := range edits {
@@ -408,6 +411,7 @@ func (w workbookImporter[V, I]) contentKey(item *I) (string, error) {
 	return string(b), err
 }
 
+// renderImport prints the changes that a workbook makes.
 func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *workbookImport) {
 	if result.DryRun {
 		p.Text("Dry run: nothing was changed.")

@@ -339,6 +339,7 @@ func progressBar(percent int) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", barWidth-full)
 }
 
+// progressLine returns a run's progress bar with its current step.
 func progressLine(run *api.WorkflowRun) string {
 	words := fmt.Sprintf("%s %3d%%  %s", progressBar(run.Progress), run.Progress, currentStepTitle(run))
 	if run.Detail != nil {
@@ -347,6 +348,7 @@ func progressLine(run *api.WorkflowRun) string {
 	return words
 }
 
+// currentStepTitle returns the title of a run's current step.
 func currentStepTitle(run *api.WorkflowRun) string {
 	at := slices.IndexFunc(run.Steps, func(st api.WorkflowStep) bool { return st.Name == run.CurrentStep })
 	if at < 0 {

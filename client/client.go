@@ -248,6 +248,8 @@ func (c *Client) waitAndRewind(req *http.Request, d time.Duration) (err error) {
 	return err
 }
 
+// sendOnce sends a request without retrying it. Errors distinguish a server that can't be reached from a connection
+// lost after sending.
 func (c *Client) sendOnce(req *http.Request) (*http.Response, error) {
 	c.authenticate(req)
 	resp, err := c.http.Do(req)
@@ -272,6 +274,8 @@ func (c *Client) sendOnce(req *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("calling %s: %w", c.base.Host, err)
 }
 
+// decodeError returns the API error in an unsuccessful response, or an error that describes the response if there is
+// none.
 func decodeError(resp *http.Response) error {
 	if to := resp.Header.Get("Location"); resp.StatusCode < 400 && to != "" {
 		return fmt.Errorf(
@@ -313,6 +317,7 @@ func (v *verifiedContent) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// decodeFile fills f with the content and the headers of a download.
 func decodeFile(resp *http.Response, f *api.File) error {
 	f.Content = resp.Body
 	f.ContentType = resp.Header.Get("Content-Type")

@@ -62,6 +62,7 @@ func (c *Client) encodeRequest(ctx context.Context, op *api.Operation, in any) (
 	return req, nil
 }
 
+// collectInputFields distributes the fields of an input over the parts of the request, according to their tags.
 func (p *requestParts) collectInputFields(v reflect.Value) {
 	t := v.Type()
 	for i := range t.NumField() {

@@ -63,6 +63,7 @@ func (s *Server) checkAllBound() error {
 	return nil
 }
 
+// bindJSON binds an operation whose response is JSON.
 func (s *Server) bindJSON(op *api.Operation, handle operationFunc) {
 	s.mountWithInput(op, func(w http.ResponseWriter, r *http.Request, in any) {
 		out, err := handle(r.Context(), in)
@@ -79,6 +80,7 @@ func (s *Server) bindJSON(op *api.Operation, handle operationFunc) {
 	})
 }
 
+// bindFile binds an operation whose response is a file.
 func (s *Server) bindFile(op *api.Operation, handle operationFunc) {
 	s.mountWithInput(op, func(w http.ResponseWriter, r *http.Request, in any) {
 		out, err := handle(r.Context(), in)
@@ -140,6 +142,7 @@ func (s *Server) bindEvents(op *api.Operation, handle operationFunc) {
 
 const eventStream = "text/event-stream"
 
+// streamEvents copies events to the response until they end or the client disconnects. It flushes after each read.
 func streamEvents(w http.ResponseWriter, events io.Reader) {
 	h := w.Header()
 	h.Set("Content-Type", eventStream)
@@ -188,6 +191,7 @@ func (s *Server) sendFile(w http.ResponseWriter, r *http.Request, form api.Form,
 // recordWithID is implemented by every record that has an ID.
 type recordWithID interface{ RecordID() string }
 
+// locationHeader returns the URL path of a created record, or "" for other responses.
 func locationHeader(op *api.Operation, out any) string {
 	rec, ok := out.(recordWithID)
 	if !ok || op.Status != http.StatusCreated {

@@ -90,11 +90,13 @@ func rejectAmbiguousJSON(body []byte) error {
 	}
 }
 
+// overflowsFloat reports whether a JSON number is too large for a float64.
 func overflowsFloat(number jsontext.Token) bool {
 	_, err := strconv.ParseFloat(number.String(), 64)
 	return err != nil
 }
 
+// jsonSyntaxError returns a validation error with the position and the field at which the JSON is invalid.
 func jsonSyntaxError(body []byte, d *jsontext.Decoder, err error) error {
 	at, field := d.InputOffset(), d.StackPointer()
 	var syntax *jsontext.SyntacticError
@@ -126,6 +128,8 @@ func lineAndColumn(body []byte, offset int64) string {
 	return "line " + strconv.Itoa(line) + ", column " + strconv.Itoa(column)
 }
 
+// hashParts returns a SHA-256 in hex of several parts. It also covers the lengths of the parts, so that moving bytes
+// between them changes it.
 func hashParts(parts ...[]byte) string {
 	h := sha256.New()
 	for _, p := range parts {

@@ -119,6 +119,7 @@ func (s *Server) resendCookieIfRenewed(w http.ResponseWriter, r *http.Request, p
 	}
 }
 
+// setSessionCookie sets or, with an end in the past, clears the session cookie.
 func (s *Server) setSessionCookie(w http.ResponseWriter, r *http.Request, token string, ends time.Time) {
 	http.SetCookie(w, &http.Cookie{
 		Name: api.SessionCookie, Value: token, Path: "/", Expires: ends, HttpOnly: true,
@@ -153,6 +154,7 @@ func (s *Server) clientAddress(r *http.Request) string {
 	return peer
 }
 
+// isFromTrustedProxy reports whether the request was sent by a trusted proxy.
 func (s *Server) isFromTrustedProxy(r *http.Request) bool {
 	peer, err := netip.ParseAddr(remoteHost(r))
 	return err == nil && s.isTrustedProxy(peer)
@@ -167,6 +169,7 @@ func (s *Server) isTrustedProxy(a netip.Addr) bool {
 	return false
 }
 
+// remoteHost returns the host of the peer's address.
 func remoteHost(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -60,6 +60,7 @@ const (
 
 var missingPropertyPattern = lazyregexp.New(`^expected required property (\S+) to be present$`)
 
+// rewordValidationMessage rewords a validation message of huma for users.
 func rewordValidationMessage(m string) string {
 	if most, ok := strings.CutPrefix(m, "expected length <= "); ok {
 		return "must have at most " + most + " characters"

@@ -98,6 +98,7 @@ func saveUploadFile(part io.Reader) (*uploadFile, error) {
 	return s, nil
 }
 
+// discard closes and deletes the file.
 func (s *uploadFile) discard() {
 	_ = s.file.Close()
 	_ = os.Remove(s.file.Name())

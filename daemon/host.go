@@ -19,6 +19,7 @@ type hostFilter struct {
 	isCertified func(host string) bool
 }
 
+// newHostFilter returns a filter for the hosts of the options, that of the public URL, and localhost.
 func newHostFilter(o Options) hostFilter {
 	f := hostFilter{names: map[string]bool{"localhost": true}, isCertified: o.IsCertified}
 	for _, h := range o.Hosts {
@@ -43,6 +44,7 @@ func normalizeHost(host string) string {
 	return host
 }
 
+// normalizeAddr returns an address without a zone, and an IPv4 address mapped to IPv6 as IPv4.
 func normalizeAddr(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
 // serves reports whether the service may be called under the host that a request names: an allowed name, a

@@ -94,6 +94,7 @@ func checkNames(v reflect.Value, path []string, report func(path []string, name 
 	}
 }
 
+// isNameKey reports whether the field with this JSON key contains a name.
 func isNameKey(key string) bool {
 	return slices.Contains(nameKeys, key) || strings.HasSuffix(key, "_name") || strings.HasSuffix(key, "_email")
 }
@@ -151,6 +152,7 @@ func (in *inputReader) collectFieldHints(method string, record reflect.Type) {
 	}
 }
 
+// declareParameter adds a field of the input as a parameter, with its schema.
 func (in *inputReader) declareParameter(op *api.Operation, f reflect.StructField, p parameter) {
 	switch {
 	case f.Type.Kind() == reflect.String, f.Type.Kind() == reflect.Int, f.Type == reflect.TypeFor[[]string]():
@@ -164,6 +166,7 @@ func (in *inputReader) declareParameter(op *api.Operation, f reflect.StructField
 	in.params = append(in.params, p)
 }
 
+// declareBody adds the field of the input that holds the JSON body, with its schema and defaults.
 func (in *inputReader) declareBody(op *api.Operation, f reflect.StructField) {
 	hint := op.In.Name() + f.Name
 	if op.In.Name() == "" {
@@ -293,6 +296,7 @@ func rejectNonEmptyBody(body []byte, at func(...string) *huma.PathBuffer, proble
 	return nil
 }
 
+// decodeBody decodes the body into v's body field, and adds validation errors to problems.
 func (in *inputReader) decodeBody(body []byte, v reflect.Value, at func(...string) *huma.PathBuffer, problems *huma.ValidateResult) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		if !in.bodyOptional {

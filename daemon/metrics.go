@@ -36,6 +36,7 @@ type metrics struct {
 // processes documents.
 var durationBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
+// newMetrics returns the metrics of a server, including those of the engine.
 func newMetrics(e *engine.Engine, limiter *rateLimiter) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
@@ -352,6 +353,7 @@ func estimateQuantile(q float64, bounds []float64, below []uint64, total uint64)
 	return lower
 }
 
+// metricUnit returns the unit of a metric, which follows from its name.
 func metricUnit(name string) string {
 	name = strings.TrimSuffix(name, "_total")
 	for _, unit := range []string{"seconds", "bytes", "percent"} {

@@ -131,6 +131,7 @@ func (s *Server) logAndRecover(next http.Handler) http.Handler {
 // response. It is never sent; proxies use 499 for this case.
 const statusClientClosed = 499
 
+// hasClientDisconnected reports whether a request was canceled because its client disconnected.
 func hasClientDisconnected(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // logLevel returns Debug for health checks and metrics scrapes, Info otherwise.
@@ -141,6 +142,7 @@ func logLevel(op *api.Operation) slog.Level {
 	return slog.LevelInfo
 }
 
+// operationID returns the ID of an operation for logs and metrics, or "none" for a request that matches no operation.
 func operationID(op *api.Operation) string {
 	if op == nil {
 		return "none"
@@ -177,6 +179,7 @@ func (s *Server) rejectMalformed(next http.Handler) http.Handler {
 	})
 }
 
+// validateHeadersAndURL returns an error if the headers, the path or the query are malformed or too large.
 func validateHeadersAndURL(r *http.Request) *api.Error {
 	n := 0
 	for _, values := range r.Header {

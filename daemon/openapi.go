@@ -142,6 +142,7 @@ func describeParameter(op *api.Operation, p parameter) *huma.Param {
 	return out
 }
 
+// describeRequest adds the request body to the description of an operation.
 func describeRequest(o *huma.Operation, op *api.Operation, in *inputReader) error {
 	contentType, schema := "application/json", in.schema
 	if op.Form == api.Upload {
@@ -171,6 +172,7 @@ func uploadSchema(in reflect.Type) *huma.Schema {
 	return schema
 }
 
+// describeResponses adds the successful and the error responses to the description of an operation.
 func describeResponses(o *huma.Operation, op *api.Operation, schemas huma.Registry) error {
 	ok := &huma.Response{Description: successDescription(op), Headers: responseHeaders(op, op.Status)}
 	switch {
@@ -368,6 +370,7 @@ func (r publishedRegistry) Map() map[string]*huma.Schema { return r.schemas }
 // MarshalJSON returns the published schemas as JSON, sorted by name.
 func (r publishedRegistry) MarshalJSON() ([]byte, error) { return json.Marshal(r.schemas) }
 
+// registryWithNullInEnums returns a registry whose schemas are strict JSON Schema.
 func registryWithNullInEnums(from huma.Registry) huma.Registry {
 	out := map[string]*huma.Schema{}
 	for name, s := range from.Map() {

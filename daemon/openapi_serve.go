@@ -34,6 +34,7 @@ func (s *Server) OpenAPI() ([]byte, error) {
 	return d.json.Body, err
 }
 
+// encodeOpenAPI builds the OpenAPI document and encodes it in both formats.
 func (s *Server) encodeOpenAPI() (openAPIDocuments, error) {
 	doc, err := s.buildOpenAPI()
 	if err != nil {
@@ -51,6 +52,7 @@ func (s *Server) encodeOpenAPI() (openAPIDocuments, error) {
 	return openAPIDocuments{web.NewAsset("application/json", asJSON.Bytes()), web.NewAsset("application/yaml", asYAML.Bytes())}, nil
 }
 
+// serveOpenAPI returns a handler for the format that pick selects.
 func (s *Server) serveOpenAPI(pick func(openAPIDocuments) web.Asset) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		d, err := s.documents()

@@ -82,6 +82,7 @@ func (s *Server) firstRun(code string) *web.FirstRun {
 
 type pageCallKey struct{}
 
+// isPageCall reports whether an operation is called by a page of the service.
 func isPageCall(ctx context.Context) bool {
 	call, _ := ctx.Value(pageCallKey{}).(bool)
 	return call

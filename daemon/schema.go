@@ -33,6 +33,7 @@ func newSchemas() huma.Registry {
 	return schemas
 }
 
+// dateSchema is the schema of api.Date.
 type dateSchema string
 
 // Schema returns the schema of a date.
@@ -40,6 +41,7 @@ func (dateSchema) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date"}
 }
 
+// traitSettingSchema is the schema of api.TraitSetting.
 type traitSettingSchema struct{}
 
 // Schema returns the schema of a trait setting.
@@ -54,11 +56,13 @@ func (traitSettingSchema) Schema(huma.Registry) *huma.Schema {
 	})}
 }
 
+// stringEnum is a string type that lists its values.
 type stringEnum[T any] interface {
 	~string
 	Values() []T
 }
 
+// enumSchema is the schema of the enumerated type T.
 type enumSchema[T stringEnum[T]] string
 
 // Schema returns the schema of an enumerated type.
@@ -70,6 +74,7 @@ func (enumSchema[T]) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
+// registerEnum makes schemas of the enumerated type T list its values.
 func registerEnum[T stringEnum[T]](schemas huma.Registry) {
 	schemas.RegisterTypeAlias(reflect.TypeFor[T](), reflect.TypeFor[enumSchema[T]]())
 }

@@ -111,6 +111,7 @@ func (s *Server) Handler() http.Handler { return s.mux }
 // nobody else can reach: the 0600 socket and the in-memory transport.
 func (s *Server) LocalHandler() http.Handler { return asLocalUser(s.mux) }
 
+// asLocalUser returns a handler that treats all requests as those of the local user.
 func asLocalUser(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), localKey{}, true)))
@@ -119,6 +120,7 @@ func asLocalUser(h http.Handler) http.Handler {
 
 type localKey struct{}
 
+// isLocalRequest reports whether a request comes from the local user of the machine.
 func isLocalRequest(ctx context.Context) bool {
 	local, _ := ctx.Value(localKey{}).(bool)
 	return local

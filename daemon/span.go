@@ -72,6 +72,7 @@ var knownMethods = []string{
 	http.MethodOptions,
 }
 
+// spanMethod returns the request's method, or "_OTHER" if it isn't a standard one.
 func spanMethod(r *http.Request) string {
 	if slices.Contains(knownMethods, r.Method) {
 		return r.Method

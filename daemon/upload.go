@@ -103,6 +103,7 @@ func toFormError(err error) error {
 	return api.Invalid("file", "invalid form: %v", err)
 }
 
+// toUploadError converts an error from reading an upload. Errors caused by the sender become validation errors.
 func toUploadError(err error) error {
 	var tooBig *http.MaxBytesError
 	if errors.As(err, &tooBig) {

@@ -24,6 +24,7 @@ type document struct {
 	} `json:"components"`
 }
 
+// operationDoc is the description of an operation in the OpenAPI document.
 type operationDoc struct {
 	Parameters []parameter `json:"parameters"`
 	Body       *struct {

@@ -89,6 +89,7 @@ var withheldPermissions = []api.Permission{
 	"email:write",
 }
 
+// offersTool reports whether an operation is served as a tool.
 func (o Options) offersTool(op *api.Operation) bool {
 	switch {
 	case op.Form != api.JSON,

@@ -259,6 +259,7 @@ func removeUnfinishedBackups(dir string, now time.Time) {
 	}
 }
 
+// backupWriter writes a backup of a store.
 type backupWriter struct {
 	db       *DB
 	options  BackupOptions
@@ -407,6 +408,7 @@ func (a *backupWriter) write(ctx context.Context, w io.Writer, snapshot string) 
 	return encrypted.Close()
 }
 
+// writePlain writes the unencrypted backup: the archive, followed by its checksum.
 func (a *backupWriter) writePlain(ctx context.Context, w io.Writer, snapshot string) error {
 	sum := newBackupChecksum()
 	// With a concurrency of 2, reading, compressing and writing overlap; the output is the same.
@@ -423,6 +425,7 @@ func (a *backupWriter) writePlain(ctx context.Context, w io.Writer, snapshot str
 	return err
 }
 
+// writeEntries writes the entries of the archive in order.
 func (a *backupWriter) writeEntries(ctx context.Context, snapshot string) error {
 	manifest, err := json.Marshal(a.manifest)
 	if err != nil {
@@ -476,6 +479,7 @@ func (a *backupWriter) addHeader(name string, size int64) error {
 	return a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.manifest.Created})
 }
 
+// addEntry adds a file to the archive.
 func (a *backupWriter) addEntry(name string, size int64, r io.Reader) error {
 	if err := a.addHeader(name, size); err != nil {
 		return err
@@ -499,6 +503,7 @@ func (w progressWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// countingWriter counts the bytes written.
 type countingWriter struct {
 	w io.Writer
 	n int64

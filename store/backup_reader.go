@@ -125,6 +125,7 @@ func (r *backupReader) start(o ReadOptions) error {
 	return r.readManifest()
 }
 
+// decrypt returns the decrypted content of a backup.
 func decrypt(in io.Reader, identities []age.Identity) (io.Reader, error) {
 	if len(identities) == 0 {
 		return nil, ErrEncrypted
@@ -342,6 +343,7 @@ func (t *trailerReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// progressReader reports the progress of reading.
 type progressReader struct {
 	r           io.Reader
 	done, total int64

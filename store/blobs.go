@@ -149,6 +149,7 @@ func (b *Blobs) VerifyFileOf(ctx context.Context, recordName, sha string) error 
 	return addRecordName(recordName, b.Verify(ctx, sha))
 }
 
+// addRecordName adds the name of a record to an error about its blob. A missing blob becomes an ErrCorrupt.
 func addRecordName(name string, err error) error {
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -355,6 +356,7 @@ func (b *Blobs) ForEach(ctx context.Context, fn func(sha string) error) error {
 	return nil
 }
 
+// path returns the path of a blob's file, or ErrBadKey if sha is not a hash.
 func (b *Blobs) path(sha string) (string, error) {
 	if !isSHA256(sha) {
 		return "", fmt.Errorf("%w: a blob name has 64 lower-case hexadecimal digits", ErrBadKey)
@@ -362,6 +364,7 @@ func (b *Blobs) path(sha string) (string, error) {
 	return filepath.Join(b.dir, sha[:2], sha[2:]), nil
 }
 
+// isSHA256 reports whether s consists of 64 lowercase hexadecimal digits.
 func isSHA256(s string) bool {
 	if len(s) != 2*sha256.Size {
 		return false
@@ -374,6 +377,7 @@ func isSHA256(s string) bool {
 	return true
 }
 
+// toBlobError converts an error about a blob's file to one of the store.
 func toBlobError(sha string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("blob %s: %w", sha, ErrNotFound)

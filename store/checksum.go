@@ -212,6 +212,7 @@ func (c *checkedKV) addChecksums(ctx context.Context) error {
 	return nil
 }
 
+// total returns the stored total checksum.
 func (c *checkedKV) total() (total uint64, found bool, err error) {
 	b, err := c.Get(metaTable, totalKey.b)
 	if err != nil || b == nil {

@@ -147,6 +147,7 @@ func appendUnpacked(to, b []byte) ([]byte, error) {
 	return to[:len(to)+n], nil
 }
 
+// marshal encodes a record in its stored form.
 func (c codec) marshal(r any) ([]byte, error) {
 	b, err := c.encode(r)
 	if err != nil {

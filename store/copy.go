@@ -141,6 +141,7 @@ func (p Place) checkEmpty(ctx context.Context) error {
 	})
 }
 
+// openBlobs returns the blobs of the place.
 func (p Place) openBlobs(o *CopyOptions) *Blobs {
 	return &Blobs{
 		dir: filepath.Join(p.Dir, dirBlobs), objects: p.Objects, clock: o.Clock, files: disk.Files{WithoutSync: p.Objects != nil},
@@ -153,6 +154,7 @@ func (p Place) openBlobs(o *CopyOptions) *Blobs {
 	}
 }
 
+// copier copies and compares the records and files of a store.
 type copier struct {
 	CopyOptions
 	summary  *CopySummary
@@ -230,6 +232,7 @@ func copied(ctx context.Context, k kv.KV) iter.Seq2[kv.Record, error] {
 	}
 }
 
+// isCopied reports whether a record is part of a copy.
 func isCopied(r kv.Record) bool {
 	return r.Table != metaTable || !isTotal(r.Table, r.Key) && !isProcessMeta(r.Key) && !bytes.Equal(r.Key, lastIDKey.b)
 }
@@ -237,6 +240,7 @@ func isCopied(r kv.Record) bool {
 // isDescription reports whether a record describes the database.
 func isDescription(r kv.Record) bool { return r.Table == metaTable && bytes.Equal(r.Key, metaKey.b) }
 
+// cloneRecord returns a copy of a record whose bytes remain valid.
 func cloneRecord(r kv.Record) kv.Record {
 	return kv.Record{Table: r.Table, Pair: kv.Pair{Key: bytes.Clone(r.Key), Value: bytes.Clone(r.Value)}}
 }

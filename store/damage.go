@@ -93,6 +93,7 @@ type DamageKind struct {
 	Count int
 }
 
+// add counts a damaged record, and lists its kind unless there are too many kinds.
 func (c *DamageCheck) add(table, name string) {
 	c.Damaged++
 	last := len(c.Kinds) - 1

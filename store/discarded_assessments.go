@@ -31,6 +31,7 @@ func DiscardSyncData(tx *Tx, org, assessment string) error {
 	return discardRecords(tx, &DiscardedRecords{OrganizationID: org, AssessmentID: assessment})
 }
 
+// discardRecords removes an assessment's sync link, and schedules the described records for deletion.
 func discardRecords(tx *Tx, d *DiscardedRecords) error {
 	err := SyncLinks.Delete(tx, d.OrganizationID, d.AssessmentID)
 	if errors.Is(err, ErrNotFound) {

@@ -72,6 +72,7 @@ const (
 var Figures = newTenantTable("figures", func(r *AssessmentFigures) (string, Key) { return r.OrganizationID, K(r.AssessmentID) },
 	Tally("sums", (*AssessmentFigures).sums))
 
+// sums returns the amounts that an assessment adds to the sums of its organization.
 func (f *AssessmentFigures) sums() (out []Amount) {
 	add := func(n int, parts ...any) { out = append(out, Amount{Key: K(parts...), N: n}) }
 	for _, c := range f.SoAItems {
@@ -206,6 +207,7 @@ const (
 	allFigures = figuresOfSoA | figuresOfGap | figuresOfMaturity | figuresOfPOAM | figuresOfState | figuresOfDocuments
 )
 
+// assessmentRef identifies an assessment.
 type assessmentRef struct{ org, id string }
 
 // withFigures declares that the records of a table determine certain parts of their assessment's figures.

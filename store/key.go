@@ -64,6 +64,7 @@ func (k Key) Join(suffix Key) Key {
 	return Key{b: append(k.b[:len(k.b):len(k.b)], suffix.b...)}
 }
 
+// appendPart appends a part of a key in its encoded form.
 func appendPart(b []byte, p any) ([]byte, error) {
 	switch v := p.(type) {
 	case string:
@@ -103,6 +104,7 @@ func appendPart(b []byte, p any) ([]byte, error) {
 	return nil, fmt.Errorf("%w: a %T can't be part of it", ErrBadKey, p)
 }
 
+// appendEscaped appends s with each 00 escaped, followed by the terminator 00.
 func appendEscaped[T string | []byte](b []byte, s T) []byte {
 	for i := range len(s) {
 		b = append(b, s[i])
@@ -141,6 +143,7 @@ func (k Key) Parts() ([]any, error) {
 	return parts, nil
 }
 
+// decodePart decodes the first part of a non-empty key, and returns the rest of the key.
 func decodePart(b []byte) (part any, rest []byte, err error) {
 	tag, b := b[0], b[1:]
 	switch tag {
@@ -170,6 +173,7 @@ func decodePart(b []byte) (part any, rest []byte, err error) {
 	return nil, nil, fmt.Errorf("%w: no part begins with %#02x", ErrBadKey, tag)
 }
 
+// decodeEscaped is the inverse of appendEscaped.
 func decodeEscaped(b []byte) (s, rest []byte, err error) {
 	s = []byte{}
 	for i := 0; i < len(b); i++ {

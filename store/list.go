@@ -37,6 +37,7 @@ func ListGlobal[R any](ctx context.Context, db *DB, t *Table[R], p api.Paging, q
 	return out, toCursorError(err)
 }
 
+// toList converts a page to an API list.
 func toList[R any](page Page[R], p api.Paging) *api.List[R] {
 	l := &api.List[R]{Data: page.Items, Pagination: api.Pagination{Total: page.Total, Limit: p.Limit, HasMore: page.Next != ""}}
 	if page.Next != "" {
@@ -45,6 +46,7 @@ func toList[R any](page Page[R], p api.Paging) *api.List[R] {
 	return l
 }
 
+// toCursorError converts ErrBadCursor to a validation error of the API.
 func toCursorError(err error) error {
 	if errors.Is(err, ErrBadCursor) {
 		return api.Invalid("cursor", "%v", ErrBadCursor)

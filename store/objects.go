@@ -88,6 +88,7 @@ func (b *Blobs) retryUntrashed(ctx context.Context, sha string, fn func(name str
 	return addHashToNotFound(sha, err)
 }
 
+// addHashToNotFound adds a blob's hash to ErrNotFound. It returns other errors unchanged.
 func addHashToNotFound(sha string, err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return fmt.Errorf("blob %s: %w", sha, ErrNotFound)

@@ -28,6 +28,7 @@ var Outbox outbox
 
 type outbox struct{}
 
+// outboxConsumer is the progress of a consumer.
 type outboxConsumer struct {
 	Consumer string `json:"consumer"`
 	Done     int64  `json:"done"` // sequence of the last event that it has acknowledged

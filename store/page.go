@@ -187,6 +187,7 @@ func (db *DB) encodeCursor(position, scope []byte) string {
 	return base64.RawURLEncoding.EncodeToString(append(db.cursorMAC(position, scope), position...))
 }
 
+// cursorMAC returns the code that authenticates a cursor's position and scope.
 func (db *DB) cursorMAC(position, scope []byte) []byte {
 	m := hmac.New(sha256.New, []byte(db.meta.Secret))
 	m.Write(binary.AppendUvarint([]byte("cursor 1"), uint64(len(scope))))

@@ -144,6 +144,7 @@ func (db *DB) joinProcesses(ctx context.Context) error {
 	return nil
 }
 
+// keepAlive renews the record of this process at every heartbeat until ctx ends.
 func (db *DB) keepAlive(ctx context.Context) {
 	ticks := time.NewTicker(heartbeatInterval)
 	defer ticks.Stop()

@@ -422,6 +422,7 @@ type Setting struct {
 
 var errVector = errors.New("a stored vector is damaged")
 
+// encodeVector returns the stored form of a vector.
 func encodeVector(v *Vector) ([]byte, error) {
 	var b []byte
 	for _, s := range []string{v.OrganizationID, v.AssessmentID, v.DocumentID, v.ChunkID, v.Embedder} {
@@ -451,6 +452,7 @@ func decodeVector(b []byte, v *Vector) error {
 
 var errPassagePack = errors.New("a stored pack of passages is damaged")
 
+// encodePassagePack returns the stored form of a pack of passages.
 func encodePassagePack(p *PassagePack) ([]byte, error) {
 	b := make([]byte, 0, len(p.Data)+128)
 	for _, s := range []string{p.OrganizationID, p.AssessmentID, p.DocumentID} {

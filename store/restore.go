@@ -240,6 +240,7 @@ func (u *unpacked) files() disk.Files {
 // programs that use the disk.
 const minFreeAfterUnpacking = 64 << 20
 
+// checkFreeSpace returns ErrDiskFull if unpacking size bytes would leave too little free space.
 func (u *unpacked) checkFreeSpace(size int64) error {
 	if free, known := DiskFree(u.dir); known && (free < minFreeAfterUnpacking || uint64(size) > free-minFreeAfterUnpacking) {
 		return fmt.Errorf("%w: %s has %d MB free, and the backup needs more", ErrDiskFull, u.dir, free>>20)
@@ -492,6 +493,7 @@ func (u *unpacked) copyRecords(ctx context.Context, to Driver) error {
 	}), from.Close())
 }
 
+// allRecords yields all records of a transaction, by table and key.
 func allRecords(k kv.KV) iter.Seq2[kv.Record, error] {
 	return func(yield func(kv.Record, error) bool) {
 		tables, err := k.Tables()

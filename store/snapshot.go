@@ -130,6 +130,7 @@ func readRecords(r io.Reader) iter.Seq2[kv.Record, error] {
 	}
 }
 
+// recordReader reads the records of a backup.
 type recordReader struct {
 	r *bufio.Reader
 }
@@ -175,6 +176,7 @@ func (in recordReader) readEnd() error {
 	return nil
 }
 
+// toUnexpectedEOF converts io.EOF to io.ErrUnexpectedEOF.
 func toUnexpectedEOF(err error) error {
 	if err == io.EOF { //nolint:errorlint // bufio returns it as it is
 		return io.ErrUnexpectedEOF

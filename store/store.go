@@ -156,6 +156,7 @@ func closeDriver(d Driver) error {
 	return d.Close()
 }
 
+// createDataFolders creates a data folder with its subfolders.
 func createDataFolders(dir string) error {
 	for _, d := range []string{"", dirBlobs, dirBackups, dirTemp} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
@@ -172,6 +173,7 @@ const tempPrefix = "service-unfinished-"
 // tempPath returns the path of a temporary file of a data folder.
 func tempPath(dir, id string) string { return filepath.Join(dir, dirTemp, tempPrefix+id) }
 
+// deleteTempFiles deletes the store's own files in a folder for temporary files.
 func deleteTempFiles(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

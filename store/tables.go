@@ -441,6 +441,7 @@ func newTenantTable[R any](name string, tenantAndKey func(*R) (string, Key), opt
 		func(r *R) Key { _, key := tenantAndKey(r); return key }, options...)
 }
 
+// newVersionTable declares a table of the versions of a deliverable.
 func newVersionTable[R any](name string, parts figureParts, version func(*R) *api.DeliverableVersion) *TenantTable[R] {
 	return newTenantTable(
 		name,
@@ -461,6 +462,7 @@ func withAssessmentSyncLog[R any](assessment func(*R) string) Option[R] {
 	return WithSyncLog(func(r *R) SyncTarget { return SyncTarget{Assessment: assessment(r)} })
 }
 
+// newItemTable declares a table of the items of a deliverable.
 func newItemTable[R any](
 	name string, item func(*R) *api.Item, header func(*R) any, clearHeader func(*R), facts func(*R) []Amount, parts figureParts,
 	more ...Option[R],
@@ -489,6 +491,7 @@ func frameworkKeys(r *api.Assessment) (keys []Key) {
 	return keys
 }
 
+// deref returns the string pointed to, or "" if s is nil.
 func deref(s *string) string {
 	if s == nil {
 		return ""

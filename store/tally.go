@@ -351,6 +351,7 @@ type TallyView[R any] struct {
 // Tally selects a tally. If it is not declared, using the result gives ErrUnknownTable.
 func (t *TenantTable[R]) Tally(name string) TallyView[R] { return TallyView[R]{t, name} }
 
+// find returns the tally, or ErrUnknownTable if it is not declared.
 func (v TallyView[R]) find(tx *Tx) (*tally, error) {
 	s := v.table.table.untyped
 	if y := s.findTally(v.name); y != nil {

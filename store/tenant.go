@@ -49,6 +49,7 @@ func NewTenantTable[R any](name string, organization func(*R) string, key func(*
 	return &TenantTable[R]{table: t, organization: organization}
 }
 
+// tenantKey returns a key with the organization prepended, or an invalid key if either is empty.
 func tenantKey(org string, k Key) Key {
 	switch {
 	case org == "":
@@ -95,6 +96,7 @@ func (s *untypedTable) scopeToTenant(org string, options []ScanOption) ([]ScanOp
 	return append([]ScanOption{Prefix(org)}, options...), nil
 }
 
+// checkTenant returns an error unless the record belongs to the organization.
 func (t *TenantTable[R]) checkTenant(org string, r *R) error {
 	switch {
 	case org == "":

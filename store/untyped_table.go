@@ -29,6 +29,7 @@ type untypedTable struct {
 	syncTarget func(any) SyncTarget
 }
 
+// tableIndex is an index of a table.
 type tableIndex struct {
 	name   string
 	table  string // name of the driver's table
@@ -120,6 +121,7 @@ func (o orderedTable) getUnique(tx *Tx, k Key) (any, error) {
 
 func (s *untypedTable) insert(tx *Tx, r any) error { return s.write(tx, r, s.requireNew) }
 
+// requireNew returns ErrExists if a record already exists.
 func (s *untypedTable) requireNew(exists bool) error {
 	if exists {
 		return &ExistsError{Table: s.def.name}
@@ -215,6 +217,7 @@ func (s *untypedTable) decodeStored(tx *Tx, primary, b []byte) (any, error) {
 	return r, s.codec.unmarshal(b, r)
 }
 
+// checkKey returns an error if the key is invalid or empty.
 func (s *untypedTable) checkKey(k Key) error {
 	switch {
 	case k.err != nil:

@@ -78,6 +78,7 @@ type completedWork struct {
 	counted bool
 }
 
+// newApp returns the model with the list of assessments and, if one is given, the overview of that assessment.
 func newApp(ctx context.Context, o Options) *App {
 	a := &App{Options: o, ctx: ctx, reviews: map[string]*review{}}
 	a.schedule = func(d time.Duration, f func() tea.Cmd) tea.Cmd {
@@ -102,6 +103,7 @@ func (a *App) runInBackground(work func(ctx context.Context) func() tea.Cmd) tea
 	return a.runInBackgroundWithTimeout(cmp.Or(a.RequestTimeout, requestTimeout), work)
 }
 
+// runInBackgroundWithTimeout works like runInBackground, but with the given timeout.
 func (a *App) runInBackgroundWithTimeout(d time.Duration, work func(ctx context.Context) func() tea.Cmd) tea.Cmd {
 	a.busy++
 	return func() tea.Msg {
@@ -131,6 +133,7 @@ func (a *App) showNextNotice() tea.Cmd {
 	}
 }
 
+// topScreen returns the current screen.
 func (a *App) topScreen() screen { return a.stack[len(a.stack)-1] }
 
 // push opens a screen on top of the current one.
@@ -205,6 +208,7 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return a, nil
 }
 
+// handleKey passes a key to the prompt, the text input, or the action that it belongs to.
 func (a *App) handleKey(k tea.KeyMsg) tea.Cmd {
 	if k.String() == "ctrl+c" {
 		if _, asking := a.overlay.(*confirmPrompt); asking { // pressed twice: intended
@@ -237,6 +241,7 @@ func (a *App) handleKey(k tea.KeyMsg) tea.Cmd {
 	return found.Do()
 }
 
+// handleMouse passes a click or a turn of the wheel to the screen.
 func (a *App) handleMouse(m tea.MouseMsg) tea.Cmd {
 	s, ok := a.topScreen().(mouseTarget)
 	if !ok || a.overlay != nil || !a.Mouse {

@@ -113,6 +113,7 @@ func formatMoreSuffix(n int) string {
 	return fmt.Sprintf(", and %d more", n)
 }
 
+// formatClashValue formats a value of a field. It returns "(empty)" for an empty value.
 func formatClashValue(a *attr, value string) string {
 	switch {
 	case value == "":

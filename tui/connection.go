@@ -97,6 +97,7 @@ func (a *App) scheduleReconnect(err error) tea.Cmd {
 // markConnected records that the engine responded.
 func (a *App) markConnected() { a.connection = connectionLoss{waitSeq: a.connection.waitSeq} }
 
+// message returns the status line while the connection is lost.
 func (l *connectionLoss) message(a *App) string {
 	note := ""
 	if n := a.saver.unsavedCount(); n > 0 {

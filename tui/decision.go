@@ -131,6 +131,7 @@ func readDiffToPrevious(ctx context.Context, c Caller, in api.AssessmentInput, g
 	return diff, err
 }
 
+// countRow adds an item to the counts of the version being decided on.
 func (s *decisionSubject) countRow(r *row) {
 	s.items++
 	for i := range r.kind.attrs {
@@ -223,6 +224,7 @@ func (d *decision) promptRejection() tea.Cmd {
 	return nil
 }
 
+// submitDecision sends a decision and returns to the previous screen.
 func (d *decision) submitDecision(send func(ctx context.Context) (*api.Approval, error)) tea.Cmd {
 	a := d.app
 	return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
@@ -252,6 +254,7 @@ func (d *decision) view(w, h int) []draw.Line {
 	return draw.ScrollLines(p.Lines, &d.scroll, h, "")
 }
 
+// renderSubject shows the version being decided on: its counts, changes, comments and open items.
 func (d *decision) renderSubject(p *draw.Page) {
 	s := d.subject
 	p.AddText(

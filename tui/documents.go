@@ -221,6 +221,7 @@ func (s *passages) currentPassageIndex() int {
 	return min(at, max(0, len(s.chunks)-1))
 }
 
+// moveByPassages scrolls by a number of passages.
 func (s *passages) moveByPassages(by int) {
 	if to := s.currentPassageIndex() + by; to >= 0 && to < len(s.starts) {
 		s.scroll = s.starts[to]
@@ -241,6 +242,7 @@ func (s *passages) view(w, h int) []draw.Line {
 	return s.lines[s.scroll:min(len(s.lines), s.scroll+h)]
 }
 
+// layOut wraps the passages to w cells, and keeps the current passage at the top.
 func (s *passages) layOut(w int) {
 	at := 0
 	if s.hasPosition {

@@ -162,6 +162,7 @@ func exportBaseName(s string) string {
 // maxSameNameFiles limits the number of files with the same base name.
 const maxSameNameFiles = 1000
 
+// writeNewCSVFile writes a file that doesn't exist yet, numbering its name if necessary, and returns its path.
 func writeNewCSVFile(folder, baseName string, write func(io.Writer) error) (string, error) {
 	for n := 1; n <= maxSameNameFiles; n++ {
 		path := filepath.Join(folder, baseName+".csv")

@@ -119,6 +119,7 @@ func ganttMonthsPerLabel(days int64) int {
 	return int(max(1, days/360))
 }
 
+// writeAt overwrites a line with a text from the given position.
 func writeAt(line []rune, at int, text string) {
 	for i, r := range []rune(text) {
 		if at+i < len(line) {

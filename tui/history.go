@@ -30,6 +30,7 @@ func (v *review) toggleHistory() tea.Cmd {
 	return v.readHistoryIfShown()
 }
 
+// readHistoryIfShown loads the history of the selected item if the history is displayed.
 func (v *review) readHistoryIfShown() tea.Cmd {
 	r := v.selectedRow()
 	if r == nil || !v.showHistory {

@@ -241,6 +241,7 @@ func (o *overview) actions() []action.Action {
 	})...)
 }
 
+// decideBlockedReason returns why there is nothing to decide, or "" if a decision is pending.
 func (o *overview) decideBlockedReason() string {
 	switch {
 	case o.data == nil:
@@ -346,6 +347,7 @@ func (o *overview) visibleMenuLines(lines []draw.Line, h int) []draw.Line {
 	return lines[o.firstVisible:min(len(lines), o.firstVisible+h)]
 }
 
+// drawMenu returns the lines of the menu.
 func (o *overview) drawMenu(w int) []draw.Line {
 	var out []draw.Line
 	all := deliverableTypes()
@@ -392,6 +394,7 @@ func (o *overview) wheel(by int) tea.Cmd {
 	return nil
 }
 
+// highlightLine returns a line of the menu, highlighted if it is selected.
 func highlightLine(l draw.Line, selected bool, w int) draw.Line {
 	if !selected {
 		return l

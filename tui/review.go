@@ -345,6 +345,7 @@ func (v *review) selectMostUrgentItem() (found bool) {
 	return v.kind.isDisputed != nil && v.list.MoveToNext(isUrgent, false) || v.selectNextOpenItem(false)
 }
 
+// selectNextOpenItem moves to the next item that needs attention, wrapping around.
 func (v *review) selectNextOpenItem(backward bool) (found bool) {
 	return v.list.MoveToNext(func(i int) bool { return v.isOpen(v.rows[i]) }, backward)
 }

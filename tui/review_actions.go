@@ -185,6 +185,7 @@ func firstReason(reasons ...string) string {
 	return ""
 }
 
+// noClashReason returns why there is nothing to resolve, or "" if some changes conflict with another user's.
 func noClashReason(a *App) string {
 	if len(a.saver.clashes) == 0 {
 		return "no changes conflict with another user's"
@@ -207,6 +208,7 @@ func movementActions(move func(to string) tea.Cmd) []action.Action {
 	}
 }
 
+// moveCursorOrScroll moves the cursor in the list or, if the item is focused, scrolls it.
 func (v *review) moveCursorOrScroll(direction string) tea.Cmd {
 	if v.detailFocused {
 		v.scroll = max(
@@ -251,6 +253,7 @@ func (v *review) selectedItemOrBlank() any {
 	return blankItem(v.kind)
 }
 
+// blankItem returns an empty item of the deliverable's type.
 func blankItem(k *deliverableType) any {
 	switch k.gate {
 	case api.GateSoA:
@@ -263,6 +266,7 @@ func blankItem(k *deliverableType) any {
 	return &api.POAMItem{}
 }
 
+// acceptAction returns the action that accepts the selected items as drafted.
 func (v *review) acceptAction(blockedReason string) action.Action {
 	off := blockedReason
 	if r := v.selectedRow(); off == "" && v.list.MarkedCount() == 0 {
@@ -332,6 +336,7 @@ func (v *review) promptFieldForSelection(a *attr) tea.Cmd {
 	return v.confirmConsequences(func() tea.Cmd { return v.promptFieldForRows(a, rows) })
 }
 
+// promptFieldForRows asks for a new value of a field of the given rows.
 func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
 	value := rows[0].currentValue(a.name)
 	title := prose.Capitalize(a.label) + " of " + formatCodeOrCount(len(rows), v.kind.keyOf(rows[0].item)+" "+rows[0].head.ControlTitle)
@@ -458,6 +463,7 @@ func (v *review) handleTextKey(k tea.KeyMsg) (tea.Cmd, bool) {
 	return nil, handleFilterKey(&v.filterField, &v.list, k, func() { v.scroll, v.quoteIndex = 0, 0 })
 }
 
+// submitBlockedReason returns why the version can't be submitted, or "" if it can.
 func (v *review) submitBlockedReason() string {
 	switch {
 	case v.version == nil:
@@ -470,6 +476,7 @@ func (v *review) submitBlockedReason() string {
 	return ""
 }
 
+// decideBlockedReason returns why the version can't be decided on, or "" if it can.
 func (v *review) decideBlockedReason() string {
 	switch {
 	case v.version == nil:

@@ -106,6 +106,7 @@ func (v *review) detail(w, h int) []draw.Line {
 	return draw.ScrollLines(v.cachedPage.lines, &v.scroll, h, " (Tab, then ↓)")
 }
 
+// drawItem renders an item's page.
 func (v *review) drawItem(r *row, w int) drawnPage {
 	p := draw.NewPage(w)
 	p.AddText(draw.Bold, v.kind.keyOf(r.item)+"  "+r.head.ControlTitle)

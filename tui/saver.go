@@ -221,6 +221,7 @@ func (k *deliverableType) sendEditOrFetchTheirs(ctx context.Context, c Caller, v
 	return editResult{err: api.NotFound(k.singular, o.control)}
 }
 
+// recordRefusal counts a rejected change.
 func (s *saver) recordRefusal(why string) {
 	if s.refusals == 0 {
 		s.firstRefusal = why

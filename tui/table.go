@@ -25,6 +25,7 @@ type entry struct {
 	record     any
 }
 
+// newEntry returns a row of a table.
 func newEntry(id string, record any, styles []draw.Style, cells ...string) entry {
 	return entry{id: id, cells: cells, styles: styles, filterText: strings.ToLower(strings.Join(cells, " ")), record: record}
 }
@@ -70,6 +71,7 @@ const initialRows = 1000
 // refreshInterval is the time between refreshes of live tables.
 const refreshInterval = 2 * time.Second
 
+// withColumns sets the columns of a table, and returns the table.
 func (t *table) withColumns(columns ...list.Column) *table {
 	t.list = list.List{Columns: columns, Source: t}
 	return t
@@ -110,6 +112,7 @@ func (t *table) load() tea.Cmd {
 	return t.readPages("", nil, max(initialRows, len(t.entries)), t.loadSeq)
 }
 
+// readPages loads further pages of the list until limit rows have been loaded.
 func (t *table) readPages(cursor string, entriesSoFar []entry, limit, seq int) tea.Cmd {
 	return t.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
 		rows, at, err := t.fetch(ctx, t.app.Caller, api.Paging{Limit: api.MaxListLimit, Cursor: cursor})

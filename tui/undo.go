@@ -14,6 +14,7 @@ const maxUndoSteps, maxUndoRows = 200, 30_000
 // undoGroup is an undo step: the previous state of the rows it changed.
 type undoGroup struct{ rows []undoRow }
 
+// undoRow is the previous state of one row.
 type undoRow struct {
 	key string
 	// values holds the values of the deliverable type's fields, in order.

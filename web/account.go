@@ -121,6 +121,8 @@ func inOrganizationOf[T any](v *visit, find func() (*T, error)) (*T, error) {
 	return out, err
 }
 
+// isNotAccessible reports whether an error means that a record doesn't exist in an organization, or that the visitor
+// has no access to it there.
 func isNotAccessible(err error) bool {
 	return api.IsCode(err, api.CodeNotFound) || api.IsCode(err, api.CodeForbidden) || api.IsCode(err, api.CodeTenantRequired)
 }

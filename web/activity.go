@@ -20,6 +20,7 @@ func parseDay(field, text string) (time.Time, error) {
 	return day, nil
 }
 
+// dayEnd returns the last moment of the day that begins at the given time.
 func dayEnd(day time.Time) time.Time { return day.Add(24*time.Hour - time.Second) }
 
 // period returns the period given in the URL.
@@ -42,6 +43,7 @@ func (v *visit) period() (api.Period, error) {
 	return p, nil
 }
 
+// auditFilter returns the filter of the audit trail given in the URL.
 func (v *visit) auditFilter() (api.AuditFilter, error) {
 	p, err := v.period()
 	return api.AuditFilter{Period: p, Action: v.queryParam("action"), Actor: v.queryParam("actor"), Outcome: v.queryParam("outcome")}, err
@@ -170,6 +172,7 @@ var timelinePanel = panel{
 	},
 }
 
+// assessmentCrumbs returns links to the pages above the pages of an assessment.
 func assessmentCrumbs(a *api.Assessment) []link {
 	return []link{{Text: "Home"}, {Text: a.Name, Href: "assessments/" + a.ID}}
 }

@@ -115,6 +115,7 @@ var tenantsPanel = panel{
 	},
 }
 
+// callSetTenantStatus sets the status of the organization given in the form.
 func (v *visit) callSetTenantStatus(status string) error {
 	in := api.UpdateTenantInput{TenantInput: api.TenantInput{TenantID: v.field("id")}}
 	in.Body.Status = status
@@ -151,6 +152,7 @@ var importsPanel = panel{
 	},
 }
 
+// importRow returns an import run as a row of a table.
 func importRow(r *api.ImportRun) line {
 	status := tagValue(r.Status)
 	if r.DryRun {

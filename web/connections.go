@@ -97,6 +97,7 @@ var integrationsPanel = panel{
 	},
 }
 
+// enableIntegration enables or disables the integration given in the URL.
 func (v *visit) enableIntegration(on bool) error {
 	in := api.UpdateIntegrationInput{IntegrationInput: api.IntegrationInput{IntegrationID: v.field("id")}}
 	in.Body.Enabled = &on
@@ -274,6 +275,7 @@ var integrationPanel = panel{
 	},
 }
 
+// resolveLink resolves a conflict between a plan item and its issue in favor of the given side.
 func (v *visit) resolveLink(keep string) error {
 	in := api.ResolveIssueLinkInput{IntegrationInput: api.IntegrationInput{IntegrationID: v.r.PathValue("id")}, LinkID: v.field("id")}
 	in.Body.Keep = keep

@@ -309,6 +309,7 @@ func (r *row) column(n int) cell {
 	return r.Cells[n-2]
 }
 
+// compareCells compares cells by rank, and then by text.
 func compareCells(x, y cell) int {
 	return cmp.Or(cmp.Compare(x.Rank, y.Rank), strings.Compare(x.Text, y.Text))
 }

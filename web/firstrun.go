@@ -59,6 +59,7 @@ func (v *visit) createFirst() error {
 	return v.redirect("")
 }
 
+// createOrganization checks the code and the password, and creates the organization as the local user.
 func (v *visit) createOrganization(page firstRunPage, password string) error {
 	if subtle.ConstantTimeCompare([]byte(page.Code), []byte(v.FirstRun.Code)) != 1 {
 		return api.Forbidden("wrong code; it is in the link that the daemon printed when it started")

@@ -168,6 +168,7 @@ type bar struct {
 	Count, Percent int
 }
 
+// newBar returns a bar for n of a total.
 func newBar(value string, n, whole int) bar {
 	return bar{Name: prose.Label(value), Tone: value, Count: n, Percent: n * 100 / max(whole, 1)}
 }

@@ -81,12 +81,15 @@ type field struct {
 // ID returns the ID of the field's element.
 func (f *field) ID() string { return f.Prefix + f.Name }
 
+// option is an option of a select field.
 type option struct{ Value, Label string }
 
+// enumChoice returns a select field with all values of an enumerated type as options.
 func enumChoice[S enum[S]](name, label string, value S) field {
 	return choice(name, label, value, value.Values())
 }
 
+// choice returns a select field with the given values as options.
 func choice[S ~string](name, label string, value S, values []S) field {
 	f := field{Name: name, Label: label, Kind: "select", Value: string(value)}
 	for _, s := range values {
@@ -95,6 +98,7 @@ func choice[S ~string](name, label string, value S, values []S) field {
 	return f
 }
 
+// yesNoChoice returns a select field with the options yes and no.
 func yesNoChoice(name, label string, value bool) field {
 	return field{
 		Name: name, Label: label, Kind: "select", Value: strconv.FormatBool(value), IsBool: true,
@@ -102,6 +106,7 @@ func yesNoChoice(name, label string, value bool) field {
 	}
 }
 
+// levelChoice returns a select field for a maturity level.
 func levelChoice(name, label string, value int) field {
 	f := field{Name: name, Label: label, Kind: "select", Value: strconv.Itoa(value), IsNumber: true}
 	for n, level := range api.LevelNames {
@@ -344,6 +349,7 @@ func (p *itemPage) readFields(v *visit) map[string]any {
 	return patch
 }
 
+// toAPI converts the visitor's input to a JSON value for the API.
 func (f *field) toAPI(entered string) any {
 	switch n, err := strconv.Atoi(entered); {
 	case f.IsNumber && err == nil:

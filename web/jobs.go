@@ -39,6 +39,7 @@ func (v *visit) openAssessments() ([]api.Assessment, error) {
 	return out, nil
 }
 
+// runRow returns a workflow run as a row of a table. name is that of its assessment.
 func (v *visit) runRow(r *api.WorkflowRun, name string) line {
 	step := orEmpty(r.Detail)
 	for i := range r.Steps {

@@ -66,14 +66,18 @@ type enum[S any] interface {
 	Values() []S
 }
 
+// tagCell returns a cell with a tag. It is sorted in the order in which its type lists the values.
 func tagCell[S enum[S]](value S) cell { return orderedTagCell(value, value.Values()) }
 
+// orderedTagCell returns a cell with a tag, which is sorted in the given order.
 func orderedTagCell[S ~string](value S, order []S) cell {
 	return cell{prose.Label(value), string(value), float64(slices.Index(order, value))}
 }
 
+// numberCell returns a cell that is sorted by a number.
 func numberCell(text string, rank float64) cell { return cell{text, "", rank} }
 
+// textCell returns a cell with a text, or an empty one if text is nil.
 func textCell[S ~string](text *S) cell { return cell{Text: orEmpty(text)} }
 
 func orEmpty[S ~string](s *S) string {
@@ -227,6 +231,7 @@ func kindForGate(gate api.Gate) *kind {
 	return &kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.Gate == gate })]
 }
 
+// fetchNewest returns the newest version in a list of versions, or nil if there is none.
 func fetchNewest[T any](
 	v *visit,
 	op api.Op[api.AssessmentListInput, api.List[T]],
@@ -254,6 +259,8 @@ func sortFor(after time.Time) string {
 // again.
 const maxRefreshed = 20
 
+// fetchRows reads the items of a list and converts them to rows. With a time after which to look, it only returns the
+// items changed since, or nil if there are more than maxRefreshed.
 func fetchRows[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, after time.Time, toRow func(*T) row) ([]row, error) {
 	if after.IsZero() {
 		items, err := all(v, op, in)
@@ -291,6 +298,7 @@ func mapRows[T any](items []T, toRow func(*T) row) []row {
 	return out
 }
 
+// fetchItemPage reads an item and converts it to the data of its page.
 func fetchItemPage[I, T any](v *visit, op api.Op[I, T], in *I, toPage func(*T) *itemPage) (*itemPage, error) {
 	item, err := do(v, op, in)
 	if err != nil {
@@ -299,6 +307,8 @@ func fetchItemPage[I, T any](v *visit, op api.Op[I, T], in *I, toPage func(*T) *
 	return toPage(item), nil
 }
 
+// patchItem decodes patch into the body of in, calls the operation that changes an item, and returns the ID of the
+// changed item.
 func patchItem[I, T any](v *visit, op api.Op[I, T], in *I, body any, patch []byte, id func(*T) string) (string, error) {
 	if err := json.Unmarshal(patch, body); err != nil {
 		return "", api.Invalid("", "the form can't be read: %v", err)
@@ -310,6 +320,7 @@ func patchItem[I, T any](v *visit, op api.Op[I, T], in *I, body any, patch []byt
 	return id(out), nil
 }
 
+// editItems decodes set into the body of in, and calls the operation that changes many items.
 func editItems[I any](v *visit, op api.Op[I, api.EditResult], in *I, body any, set []byte) (*api.EditResult, error) {
 	if err := json.Unmarshal(set, body); err != nil {
 		return nil, api.Invalid("", "the form can't be read: %v", err)
@@ -457,6 +468,7 @@ func planItemPage(i *api.POAMItem) *itemPage {
 // efforts are the possible values of a plan item's effort.
 var efforts = []string{"small", "medium", "large", "extra_large"}
 
+// formatMilestones returns the milestones of a plan item, one per line.
 func formatMilestones(list []api.Milestone) (out string) {
 	for i := range list {
 		out += fmt.Sprintf("%s: %s (%s)\n", list[i].CurrentDueDate(), list[i].Title, prose.Humanize(list[i].Status))

@@ -15,6 +15,7 @@ func withSecurityHeaders(h http.Handler) http.Handler {
 	})
 }
 
+// setSecurityHeaders sets the security headers of a response, with the given content security policy.
 func setSecurityHeaders(h http.Header, policy string) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")

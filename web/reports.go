@@ -27,6 +27,7 @@ var (
 	)
 )
 
+// optionLabel returns the label of the option with the given value, or a label derived from the value.
 func optionLabel(options []option, value string) string {
 	for _, o := range options {
 		if o.Value == value {

@@ -31,6 +31,7 @@ func (v *visit) org() api.OrgInput {
 	return api.OrgInput{OrgID: *v.me.OrganizationID}
 }
 
+// choices returns options for a select field.
 func choices(options ...option) []option { return options }
 
 var organizationPanel = panel{
@@ -178,6 +179,7 @@ var membersPanel = panel{
 	},
 }
 
+// updateMember changes the role or the status of the member given in the form.
 func (v *visit) updateMember(role api.Role, status string) error {
 	in := api.UpdateMemberInput{MemberInput: api.MemberInput{OrgInput: v.org(), MemberID: v.field("id")}}
 	in.Body.Role, in.Body.Status = role, status
@@ -466,6 +468,7 @@ var webhookPanel = panel{
 	},
 }
 
+// deliveriesSection lists deliveries of events. If again is set, each of them can be sent again.
 func deliveriesSection(v *visit, l *api.List[api.Delivery], again bool) section {
 	x := section{
 		Title: "Deliveries", Columns: []string{"Event", "When", "Status", "Attempts", "Last answer"}, Empty: "Nothing has been sent yet.",
@@ -564,6 +567,7 @@ var (
 	alertTones = map[string]string{api.AlertOK: "approved", api.AlertFiring: "critical"}
 )
 
+// formatNumber formats a number with as many digits as it needs.
 func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 func numberOrEmpty(f *float64) string {
@@ -573,6 +577,7 @@ func numberOrEmpty(f *float64) string {
 	return formatNumber(*f)
 }
 
+// setAlertEnabled enables or disables the alert rule given in the form.
 func (v *visit) setAlertEnabled(on bool) error {
 	in := api.UpdateAlertInput{AlertInput: api.AlertInput{AlertID: v.field("id")}}
 	in.Body.Enabled = &on

@@ -130,6 +130,7 @@ type panel struct {
 // savedNotice is the query parameter that makes the reloaded page confirm an action.
 const savedNotice = "done"
 
+// get shows the panel.
 func (p *panel) get(v *visit) error {
 	if v.r.URL.Query().Has(savedNotice) {
 		v.notice = "Done."
@@ -137,6 +138,7 @@ func (p *panel) get(v *visit) error {
 	return p.render(v, &sheet{})
 }
 
+// post performs the action of a form. Then it reloads the page, unless the action has something to show.
 func (p *panel) post(v *visit) error {
 	act := p.actions[v.field("do")]
 	if act == nil {
@@ -155,6 +157,7 @@ func (p *panel) post(v *visit) error {
 	return v.redirect(strings.TrimPrefix(v.r.URL.Path, "/") + "?" + savedNotice)
 }
 
+// render shows the panel's content below what an action has put on the sheet.
 func (p *panel) render(v *visit, s *sheet) error {
 	title := p.title
 	if err := p.show(v, s); err != nil {
@@ -208,23 +211,28 @@ func buttonForm(do, button, style, id string) form {
 	return form{Do: do, Button: button, Style: style, Hidden: []option{{"id", id}}}
 }
 
+// textField returns a field for a line of text.
 func textField(name, label string) field { return field{Name: name, Label: label, Kind: "line"} }
 
+// required returns the field as one that must not be left empty.
 func (f field) required() field {
 	f.Required = true
 	return f
 }
 
+// withHint returns the field with a hint that explains what to enter.
 func (f field) withHint(hint string) field {
 	f.Hint = hint
 	return f
 }
 
+// withKind returns the field with another kind of input.
 func (f field) withKind(kind string) field {
 	f.Kind = kind
 	return f
 }
 
+// withValue returns the field with a value.
 func (f field) withValue(text string) field {
 	f.Value = text
 	return f

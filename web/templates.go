@@ -43,6 +43,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 	return out
 })
 
+// label returns an API value as capitalized words.
 func label(s any) string { return prose.Capitalize(prose.Humanize(text(s))) }
 
 // text returns a value of a string type, or the one that v points to, as a string.

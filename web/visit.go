@@ -53,6 +53,7 @@ type visit struct {
 // maxFormBytes is the maximum size of a form.
 const maxFormBytes = 256 << 10
 
+// newVisit returns the visit for a request, with a client that acts as the visitor.
 func (s *Site) newVisit(w http.ResponseWriter, r *http.Request) (*visit, error) {
 	v := &visit{Site: s, w: w, r: r, session: sessionOf(r, cmp.Or(s.SessionCookie, api.SessionCookie)), status: http.StatusOK}
 	var err error
@@ -189,6 +190,7 @@ func (v *visit) formToken() string {
 	return base64.RawURLEncoding.EncodeToString(append(mask, want...))
 }
 
+// expectedToken returns the token of the session's forms, before it is masked.
 func (v *visit) expectedToken() []byte {
 	sum := sha256.Sum256([]byte("form of " + v.session))
 	return sum[:]
@@ -312,6 +314,7 @@ func (v *visit) nav() []link {
 	return out
 }
 
+// writePage executes a template and writes the response.
 func writePage(w http.ResponseWriter, status int, name, policy string, f *frame) error {
 	var b bytes.Buffer
 	if err := templates()[name].Execute(&b, f); err != nil {

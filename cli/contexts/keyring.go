@@ -63,6 +63,7 @@ func CheckKeyring(r Keyring) error {
 	return err
 }
 
+// systemKeyring is the keyring of the operating system.
 type systemKeyring struct{}
 
 func (systemKeyring) Set(account, secret string) error {

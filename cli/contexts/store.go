@@ -107,6 +107,7 @@ func rejectUnknownKeys(path string, n *yaml.Node, known []string) error {
 	return nil
 }
 
+// checkContext returns an error if the context with the given index is invalid, or if its name is used twice.
 func checkContext(b *Config, index int) error {
 	c := &b.Contexts[index]
 	switch {

@@ -16,8 +16,10 @@ type Page struct {
 	color bool
 }
 
+// writeLine writes a line to the page.
 func (p *Page) writeLine(s string) { p.buf.WriteString(s + "\n") }
 
+// proseLimit returns the maximum width of paragraphs: proseWidth, or the width of the page if it is narrower.
 func (p *Page) proseLimit() int {
 	if p.width > 0 && p.width < proseWidth {
 		return p.width

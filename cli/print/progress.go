@@ -79,6 +79,8 @@ func (p *Progress) Update(format string, args ...any) {
 	p.draw()
 }
 
+// draw redraws the progress line on a terminal. Elsewhere, it prints a plain line if enough time has passed since the
+// last one.
 func (p *Progress) draw() {
 	now := p.Clock()
 	elapsed := now.Sub(p.started)

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// encodeJSON encodes a record as JSON without characters that control a terminal.
 func encodeJSON(v any) ([]byte, error) {
 	if raw, ok := v.(json.RawMessage); ok {
 		return escapeUnsafeJSON(raw), nil
@@ -119,6 +120,8 @@ func jsonToYAMLNode(dec *json.Decoder) (*yaml.Node, error) {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(t)}, nil
 }
 
+// escapeUnsafeYAML replaces runes that control a terminal with escapes, which is only correct within double-quoted
+// strings.
 func escapeUnsafeYAML(b []byte) []byte {
 	if !bytes.ContainsFunc(b, isUnsafeInJSON) {
 		return b
@@ -223,6 +226,7 @@ func mergeColumns(columns, names []string) []string {
 	return columns
 }
 
+// splitJSONRecords returns the records of a list, or the only record.
 func splitJSONRecords(b []byte) ([]json.RawMessage, error) {
 	b = bytes.TrimSpace(b)
 	var records []json.RawMessage
@@ -258,6 +262,7 @@ func splitJSONObject(b []byte) (names []string, values map[string]json.RawMessag
 	return names, values, nil
 }
 
+// safeCSVCell returns a JSON value as the text of a CSV cell.
 func safeCSVCell(raw json.RawMessage) string {
 	var s string
 	var list []string

@@ -13,6 +13,7 @@ func SafeLine(s string) string { return sanitize(s, false) }
 // SafeBlock is like SafeLine, but for multi-line text: it keeps line breaks and replaces tabs with spaces.
 func SafeBlock(s string) string { return sanitize(s, true) }
 
+// sanitize implements SafeLine and SafeBlock.
 func sanitize(s string, keepLineBreaks bool) string {
 	if isPrintableASCII(s) {
 		return s

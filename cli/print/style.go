@@ -15,6 +15,7 @@ const (
 	Blue   Style = "34"
 )
 
+// applyStyle wraps a text in the escape sequences of a style, unless styles are disabled.
 func applyStyle(enabled bool, style Style, s string) string {
 	if !enabled || style == Plain || s == "" {
 		return s

@@ -105,6 +105,7 @@ func columnsToDrop(columns []Column, widths []int, pageWidth int) (out []int) {
 	return out
 }
 
+// acceptableWidth returns the width that a column should have at least before an optional column is shown.
 func acceptableWidth(c Column, contentWidth int) int {
 	if c.NoShrink {
 		return contentWidth
@@ -145,6 +146,7 @@ func shrinkColumns(columns []Column, widths []int, pageWidth int) {
 	}
 }
 
+// writeRow writes a row of a table, whose cells may be wrapped onto several lines.
 func (p *Page) writeRow(columns []Column, widths []int, cells []string, style func(int, string) Style) {
 	lines := make([][]string, len(columns))
 	height := 1

@@ -95,6 +95,7 @@ func WrapProse(s string, width int) []string {
 	return out
 }
 
+// wrapLine breaks a single line into lines of at most width columns.
 func wrapLine(s string, width int) (out []string) {
 	line, used := "", 0
 	for _, word := range strings.Fields(s) {

@@ -90,6 +90,7 @@ func (c *certificate) reload() {
 	c.reloadLocked()
 }
 
+// reloadLocked reads the files again; mu must be held.
 func (c *certificate) reloadLocked() {
 	if err := c.readFiles(); err != nil {
 		c.log.Error("TLS certificate not reloaded; the old one stays in use", "error", err)
@@ -98,6 +99,7 @@ func (c *certificate) reloadLocked() {
 	c.log.Info("TLS certificate reloaded", "expires", c.keyPair.Leaf.NotAfter)
 }
 
+// haveFilesChanged reports whether the certificate or the key file has changed since it was last read.
 func (c *certificate) haveFilesChanged() bool {
 	for i, path := range []string{c.cert, c.key} {
 		info, err := os.Stat(path)

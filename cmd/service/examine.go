@@ -115,6 +115,7 @@ func checkWritable(dir string) error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
+// examineFolder reports whether a folder is writable, and what doesn't work if it isn't.
 func examineFolder(part, dir, consequence string) cli.Diagnostic {
 	if err := checkWritable(nearestExisting(dir)); err != nil {
 		return cli.Diagnostic{
@@ -144,6 +145,7 @@ func examineDisk(at cli.Paths) cli.Diagnostic {
 	return f
 }
 
+// examineDaemon reports which process has the data folder open.
 func examineDaemon(ctx context.Context, at cli.Paths) cli.Diagnostic {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -155,6 +155,7 @@ func (o *folderOwner) rejectWhenClosed(h http.Handler) http.Handler {
 	})
 }
 
+// newID returns a new UUID of version 7, which begins with the time.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // Close waits for other commands' requests, and then closes the engine and the store.

@@ -88,6 +88,7 @@ func (e endpoint) displayAddress() string {
 	return e.address
 }
 
+// listenOn listens on an address, either host:port or unix:/path.
 func listenOn(address string) (net.Listener, error) {
 	path, unix := strings.CutPrefix(address, "unix:")
 	var l net.Listener

@@ -112,6 +112,7 @@ func (l *localTransport) dialOrOpen(ctx context.Context) (connection net.Conn, o
 	}
 }
 
+// isFileUnchanged reports whether two file infos describe the same file with the same modification time.
 func isFileUnchanged(a, b os.FileInfo) bool {
 	return a != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
 }

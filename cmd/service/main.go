@@ -95,6 +95,8 @@ func buildID() string {
 	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 }
 
+// programVersion returns the version set by the release build or, for other builds, the one recorded by the go
+// command.
 func programVersion() string {
 	if version != "" {
 		return version

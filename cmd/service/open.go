@@ -36,6 +36,7 @@ func openPages(ctx context.Context, target cli.Target, browser bool, ready func(
 	return errors.Join(servePages(ctx, local, target.Organization, browser, ready), local.Close())
 }
 
+// servePages serves the pages of the local data folder until they are no longer in use.
 func servePages(ctx context.Context, local *localTransport, organization string, browser bool, ready func(cli.OpenInfo) error) error {
 	c, err := client.New(client.Options{Transport: local, Organization: organization})
 	if err != nil {
@@ -115,6 +116,7 @@ func (l *localTransport) isWorking(ctx context.Context, c *client.Client) bool {
 	return false
 }
 
+// isWorkingIn reports whether a document is being read or a workflow is running in the client's organization.
 func isWorkingIn(ctx context.Context, c *client.Client) bool {
 	stats, err := client.Do(ctx, c, api.GetKBStats, &api.None{})
 	if err == nil && stats.DocumentsByStatus[api.DocumentUploaded]+stats.DocumentsByStatus[api.DocumentProcessing] > 0 {

@@ -144,6 +144,7 @@ func runDaemon(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInf
 	}
 }
 
+// daemonLogger returns a logger with the daemon's log format.
 func daemonLogger(o cli.ServeOptions, level slog.Leveler) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if o.LogJSON {
@@ -169,6 +170,7 @@ func checkNoDaemonServes(ctx context.Context, dir string) error {
 	return err
 }
 
+// servedByError returns the error for a data folder that a daemon already serves.
 func servedByError(dir string, p *cli.Process) error {
 	return fmt.Errorf("a daemon already serves the data folder %s: process %d, listening on %s", dir, p.PID, strings.Join(p.Listen, ", "))
 }

@@ -47,6 +47,7 @@ func isShared(info fs.FileInfo) bool {
 	return info.Mode().Perm()&0o022 != 0 || ok && st.Uid != 0 && int(st.Uid) != os.Geteuid()
 }
 
+// sharedDataError returns the error for a path that other users can change, with advice on how to fix it.
 func sharedDataError(path string, info fs.FileInfo) error {
 	owner := ""
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -70,6 +70,7 @@ func serveSocket(path string, h http.Handler, log *slog.Logger) (*socketServer, 
 	return d, nil
 }
 
+// markHandled records that a connection's request has reached the handler.
 func (d *socketServer) markHandled(c net.Conn) {
 	d.mu.Lock()
 	delete(d.pendingConns, c)

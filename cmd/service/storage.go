@@ -118,6 +118,7 @@ func (s storage) name() string {
 	return u.Scheme + "://" + u.Host + u.Path
 }
 
+// explainOpenError adds advice to an error from opening the store.
 func (s storage) explainOpenError(dir string, err error) error {
 	var bucket *bucketError
 	switch {

@@ -99,6 +99,7 @@ func Decode(raw []byte) (text, warning string) {
 	return string(raw), warning
 }
 
+// utf16ToUTF8 decodes UTF-16 with the given byte order.
 func utf16ToUTF8(raw []byte, order unicode.Endianness) []byte {
 	out, err := unicode.UTF16(order, unicode.UseBOM).NewDecoder().Bytes(raw)
 	if err != nil {

@@ -68,6 +68,7 @@ func (f *Filter[I]) Selects(i *I) bool {
 	return err == nil && out == true // Compile has checked the types, so there is never an error
 }
 
+// values returns the values of an item's fields by all their names.
 func (f *Filter[I]) values(i *I) map[string]any {
 	out := make(map[string]any, len(f.fields)+len(f.fields)/2)
 	for _, field := range f.fields {
@@ -195,6 +196,7 @@ func valuesOf(n ast.Node) []ast.Node {
 	return []ast.Node{n}
 }
 
+// fail records an error at a node, unless there already is an error.
 func (c *checker[I]) fail(n ast.Node, format string, args ...any) {
 	if c.err == nil {
 		c.err = invalid(format+" (column %d)", append(args, n.Location().From+1)...)

@@ -233,6 +233,7 @@ func (s *Sample) Language() string {
 	return ""
 }
 
+// languageByScript returns the language that a script other than Latin indicates, or "" if there is none.
 func (s *Sample) languageByScript() string {
 	groups := map[string]int{}
 	for i, n := range s.scripts {

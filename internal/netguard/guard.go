@@ -159,6 +159,7 @@ func (c guardedConn) Write(b []byte) (int, error) {
 	return n, withoutAddresses(err)
 }
 
+// withoutAddresses removes the addresses from a network error.
 func withoutAddresses(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return &net.OpError{Op: op.Op, Net: op.Net, Err: op.Err}
@@ -196,6 +197,7 @@ func (g Guard) LimitedDialer(maxBytes int64) func(ctx context.Context, network, 
 	}
 }
 
+// limitedConn is a connection that fails after a number of bytes have been read.
 type limitedConn struct {
 	net.Conn
 	remaining int64
@@ -252,6 +254,7 @@ func (c *limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // ErrResponseTooLong is returned when reading a response beyond its limit.
 var ErrResponseTooLong = errors.New("the response is too long")
 
+// limitedBody is a response body that fails when it exceeds its limit.
 type limitedBody struct {
 	io.ReadCloser
 	remaining int64

@@ -144,6 +144,7 @@ func Parse(text string) Answer {
 	return parseWords(text)
 }
 
+// parseWords returns the answer with which a text begins, or None.
 func parseWords(text string) Answer {
 	text = strings.TrimLeft(text, " \t\n*_\"'“”([:")
 	for _, p := range answerPatterns {
@@ -206,6 +207,7 @@ func ParseChoice(text string) (subject int, answer Answer) {
 	return subject, Yes
 }
 
+// isTicked reports whether a box is ticked.
 func isTicked(box string) bool {
 	switch box {
 	case "☐", "□", "❏", "❑", "⬜", "▢", "○", "◯", "⚪":

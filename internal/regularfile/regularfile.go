@@ -115,6 +115,7 @@ func IsLeftover(name string) bool {
 	return strings.HasPrefix(base, "~$") || strings.EqualFold(base, "thumbs.db") || strings.EqualFold(base, "desktop.ini")
 }
 
+// tooLarge returns ErrTooLarge with the limit.
 func tooLarge(limit int64) error {
 	switch {
 	case limit%(1<<20) == 0:

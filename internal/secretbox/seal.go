@@ -110,6 +110,7 @@ type Box struct {
 // New returns a Box that loads its keys on first use.
 func New(keys KeyStore) *Box { return &Box{keys: keys} }
 
+// loadCiphers returns the ciphers of all keys, the current one first.
 func (b *Box) loadCiphers() ([]cipher.AEAD, error) {
 	b.mu.RLock()
 	boxes := b.aeads
@@ -228,6 +229,7 @@ func (b *Box) DropOldKeys() error {
 	return b.replaceKeys("", func(keys []Key) []Key { return keys[:1] })
 }
 
+// replaceKeys saves the keys that next returns, and uses them from then on.
 func (b *Box) replaceKeys(place string, next func([]Key) []Key) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

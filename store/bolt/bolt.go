@@ -146,6 +146,8 @@ func openWithRetry(ctx context.Context, path string, wait time.Duration, o *bbol
 // errReplaced is the error if the path refers to a different file once the lock has been acquired.
 var errReplaced = errors.New("the file was replaced by a restore meanwhile; try again")
 
+// openOnce opens the file without waiting. It returns errReplaced if path refers to a different file after the lock
+// was acquired.
 func openOnce(path string, o *bbolt.Options) (b *bbolt.DB, file *os.File, err error) {
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
 		f, err = regularfile.OpenFile(name, flag, mode)
@@ -184,6 +186,7 @@ func initialMmapSize() int {
 	return 1 << 30
 }
 
+// toKVError converts an error of bbolt to one of package kv.
 func toKVError(path string, err error) error {
 	switch {
 	case err == nil:

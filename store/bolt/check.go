@@ -77,6 +77,7 @@ type noChecker struct{}
 func (noChecker) Pair(string, []byte, []byte) {}
 func (noChecker) Err() error                  { return nil }
 
+// pageChecker checks the pages of a file.
 type pageChecker struct {
 	ctx      context.Context
 	file     io.ReaderAt

@@ -189,6 +189,7 @@ func (db *DB) endGroup(err error) {
 // journal records what an Update of a group replaced, so that it can be undone.
 type journal struct{ entries []journalEntry }
 
+// journalEntry is the state of a key or table before a change.
 type journalEntry struct {
 	table      string
 	key, value []byte // nil key: the table was created; nil value: the key was new

@@ -23,6 +23,7 @@ type tx struct {
 	journal *journal // nil if undo is not needed
 }
 
+// table is a table within a transaction.
 type table struct {
 	name    string
 	bucket  *bbolt.Bucket // nil while the table does not exist

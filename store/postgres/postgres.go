@@ -211,6 +211,7 @@ func (db *DB) retry(ctx context.Context, began time.Time, try func() error) erro
 	}
 }
 
+// checkUsable returns an error if ctx has ended or the database is closed.
 func (db *DB) checkUsable(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -258,6 +259,7 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 	return db.retry(ctx, began, func() error { return db.updateOnce(ctx, fn) })
 }
 
+// updateOnce runs an Update without retrying it.
 func (db *DB) updateOnce(ctx context.Context, fn func(kv.KV) error) error {
 	t := &tx{ctx: ctx, db: db, writable: true, writes: map[string]*tableWrites{}}
 	defer t.end()

@@ -274,6 +274,7 @@ func (t *tx) cacheForNextGet(at tableAndKey, value []byte) {
 	}
 }
 
+// writesTo returns the unsent writes to a table.
 func (t *tx) writesTo(table string) *tableWrites {
 	w := t.writes[table]
 	if w == nil {
@@ -308,6 +309,8 @@ func (t *tx) Delete(table string, key []byte) error {
 	return t.countWriteAndSendIfFull(t.writesTo(table).set(key, nil))
 }
 
+// countWriteAndSendIfFull counts an unsent write. If there are too many, or if they are too large, it sends all of
+// them.
 func (t *tx) countWriteAndSendIfFull(size int) error {
 	t.writeCount++
 	t.writeBytes += size
@@ -319,6 +322,7 @@ func (t *tx) countWriteAndSendIfFull(size int) error {
 	return err
 }
 
+// forgetWrites drops the unsent writes.
 func (t *tx) forgetWrites() {
 	t.writes, t.writeCount, t.writeBytes = map[string]*tableWrites{}, 0, 0
 	t.reads, t.readBytes, t.gaps = nil, 0, nil
@@ -486,6 +490,7 @@ func (t *tx) readPage(s *scan) error {
 	return nil
 }
 
+// statement returns the SQL statement that reads the next page of the scan, with its arguments.
 func (s *scan) statement() (sql string, args []any) {
 	start, end := s.Start, s.End
 	switch {
@@ -566,6 +571,7 @@ func (t *tx) end() {
 	t.endConnection()
 }
 
+// endConnection rolls back an open transaction and releases the connection.
 func (t *tx) endConnection() {
 	conn := t.conn
 	if conn == nil {

@@ -62,6 +62,7 @@ func Open(ctx context.Context, address string, env func(string) string) (*Bucket
 	return b, nil
 }
 
+// parse returns the bucket at an address without connecting to it.
 func parse(address string, env func(string) string) (*Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil {

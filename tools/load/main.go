@@ -248,6 +248,7 @@ type call struct{ phase, size, operation string }
 // sample is a sample of the daemon's resource usage.
 type sample struct{ resident, goroutines float64 }
 
+// load is the state of a run.
 type load struct {
 	daemon        *server
 	receivers     *receivers
@@ -544,6 +545,7 @@ func (l *load) watch(ctx context.Context) {
 	}()
 }
 
+// look returns the daemon's current resource usage.
 func (l *load) look(ctx context.Context) (s sample, err error) {
 	req, err := http.NewRequestWithContext(ctx, "GET", l.daemon.url+"/metrics", nil)
 	if err != nil {
@@ -570,6 +572,7 @@ func (l *load) look(ctx context.Context) (s sample, err error) {
 	return s, nil
 }
 
+// percentile sorts the durations and returns the one that a share p of them don't exceed.
 func percentile(all []time.Duration, p float64) time.Duration {
 	if len(all) == 0 {
 		return 0

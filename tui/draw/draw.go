@@ -161,6 +161,7 @@ func Render(lines []Line, w, h int, color bool) string {
 	return b.String()
 }
 
+// renderLine writes a line with its escape sequences, cut or padded to w cells.
 func renderLine(b *strings.Builder, l Line, w int, color bool) {
 	// Characters of adjacent spans can join into one that is wider than both.
 	if text := l.Text(); len(l) > 1 && print.Width(text) > w {

@@ -41,6 +41,7 @@ func (f *Field) Set(text string) {
 	f.insert(text)
 }
 
+// splitGraphemes splits a text into user-perceived characters.
 func splitGraphemes(s string) (out []string) {
 	g := uniseg.NewGraphemes(s)
 	for g.Next() {
@@ -49,6 +50,7 @@ func splitGraphemes(s string) (out []string) {
 	return out
 }
 
+// insert inserts a text at the cursor, without line breaks unless they are allowed, and up to MaxBytes in total.
 func (f *Field) insert(text string) {
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")

@@ -63,6 +63,7 @@ func (l *List) Refresh() {
 	l.cursor = max(0, min(l.cursor, len(l.visible)-1))
 }
 
+// applyFilter determines the visible rows.
 func (l *List) applyFilter() {
 	words := strings.Fields(strings.ToLower(l.filter))
 	var selects func(row int) bool
@@ -286,6 +287,7 @@ func (l *List) Draw(w, h int, focus bool) []draw.Line {
 // HasHeader reports whether column titles are drawn if the list is h cells high.
 func (l *List) HasHeader(h int) bool { return h > 3 && len(l.Columns) > 0 && l.Columns[0].Title != "" }
 
+// formatCell returns a cell of the given width, including a gap on its right.
 func formatCell(text string, style draw.Style, width int, alignRight bool) draw.Line {
 	line := draw.TextLine(style, text)
 	if alignRight {

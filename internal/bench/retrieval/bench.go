@@ -186,6 +186,7 @@ type weightsOnly struct{ stemWeigher }
 // rankingDepth is the number of passages ranked per query.
 const rankingDepth = 100
 
+// rank ranks the passages for each query with the given method.
 func (t *task) rank(
 	ctx context.Context,
 	method string,

@@ -21,6 +21,7 @@ type Metrics struct {
 	Success10 float64 `json:"success_at_10"`
 }
 
+// addWeighted adds g, multiplied by a weight.
 func (m *Metrics) addWeighted(g Metrics, weight float64) {
 	m.NDCG += g.NDCG * weight
 	m.Recall += g.Recall * weight
@@ -99,6 +100,7 @@ func measureRanking(r Ranked, grades map[string]float64) (f Metrics) {
 	return f
 }
 
+// successAt returns 1 if there is a relevant passage among the first k, and 0 otherwise.
 func successAt(firstRelevantIndex, k int) float64 {
 	if firstRelevantIndex < k {
 		return 1

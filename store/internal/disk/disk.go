@@ -40,6 +40,7 @@ type Files struct {
 	WithoutSync bool
 }
 
+// before calls Before, if it is set.
 func (f Files) before(operation, path string) error {
 	if f.Before == nil {
 		return nil
@@ -128,6 +129,7 @@ func (f Files) SyncTree(dir string) error {
 // were left to the sync at the end, syncing any other file would take as long.
 const writeOutSize = 4 << 20
 
+// fileWriter writes to a file, and makes the system write completed parts to disk in the meantime.
 type fileWriter struct {
 	files         Files
 	file          *os.File
@@ -209,6 +211,7 @@ func (f Files) LinkDurably(temp, path string) error {
 // ContextReader returns a reader that fails once ctx has ended.
 func ContextReader(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
 
+// contextReader is a reader that fails once ctx has ended.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -224,6 +227,7 @@ func (r contextReader) Read(p []byte) (int, error) {
 // ContextWriter returns a writer that fails once ctx has ended.
 func ContextWriter(ctx context.Context, w io.Writer) io.Writer { return contextWriter{ctx, w} }
 
+// contextWriter is a writer that fails once ctx has ended.
 type contextWriter struct {
 	ctx context.Context
 	w   io.Writer
