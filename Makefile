@@ -14,7 +14,7 @@ MACHINES  ?= all
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
 CACHE     := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/service-tools
-# The file name holds a checksum of the linter's version and the Go version, so a change of either builds it again.
+# The file name contains a checksum of the linter's version and the Go version, so the linter is rebuilt when either changes.
 LINTER    = $(CACHE)/golangci-lint-$(shell { cat tools/go.mod; go env GOVERSION; } | cksum | cut -d' ' -f1)
 RELEASER  = $(CACHE)/goreleaser-$(shell { cat tools/release.mod; go env GOVERSION; } | cksum | cut -d' ' -f1)
 TREE      = $(shell git rev-parse --git-path service-tree-before)
@@ -36,16 +36,16 @@ export GOFLAGS     ?= -trimpath -tags=$(TAGS) -gcflags=all=-dwarf=false \
 	$(SLOWER:%='-gcflags=%/...=-dwarf=false -l') $(FASTER:%=-gcflags=%/...=-dwarf=false)
 export GOGC        ?= 300
 
-# A compiler or test collects garbage only when it comes near the limit, which saves a tenth of the time.
+# Compilers and tests only collect garbage when they come close to the limit, which saves a tenth of the time.
 test programs pages bench: export GOGC = off
 test programs pages bench: export GOMEMLIMIT = 768MiB
 
-# One package more than there are processors at a time, because tests also wait for disks and programs.
+# Test one package more than there are processors at a time, because tests also wait for disks and programs.
 test:
 	@tools/section "tests" "Run the failing test alone: go test -run NAME ./its/package" \
 		env SERVICE_TEST_PROGRAMS=skip go test -vet=off -timeout 30m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(PACKAGES)
 
-# Quick checks first, so that they fail early.
+# Quick checks come first, so that they fail early.
 check: tree-before fmt mod setup programs pages vet types lint bench race clean-tree
 	@echo; echo "=== all checks passed"
 
@@ -63,12 +63,12 @@ mod:
 setup:
 	@tools/section "programs that tests need" "Install the programs named above, then run make check again." tools/setup
 
-# make test skips these tests; here a missing program is a failure.
+# make test skips these tests. Here, a missing program is a failure.
 programs:
 	@tools/section "tests that need other programs" "Run the failing test alone: SERVICE_TEST_PROGRAMS=require go test -run NAME ./its/package" \
 		tools/program-tests $(PACKAGES)
 
-# make test runs the commands of the README only.
+# make test only runs the commands of the README.
 pages:
 	@tools/section "commands on the pages of docs" "Run the failing page alone: SERVICE_LONG_TESTS=1 go test -run TestCommandsOnPages/PAGE.md ./docs" \
 		env SERVICE_LONG_TESTS=1 go test -vet=off -count=1 -run '^TestCommandsOnPages$$' ./docs
@@ -78,12 +78,12 @@ vet:
 	@tools/section "vet with the build tag unipdf" "Fix what go vet reports above." \
 		bash -c 'go vet -tags unipdf,$(TAGS) $$(tools/tagged unipdf)'
 
-# Type errors on the other systems that a release is built for, found without compiling for them.
+# Finds type errors on the other systems that a release is built for, without compiling for them.
 types:
 	@tools/section "types on Windows and macOS" "Code for one system belongs in a file of its own (_unix.go, _other.go)." \
 		env SERVICE_LONG_TESTS=1 go test -vet=off -count=1 -run '^TestOtherSystems$$' ./internal/layout
 
-# The same with go vet, which compiles everything for each system: about as long as all tests.
+# The same with go vet, which compiles everything for each system. It takes about as long as all tests.
 cross:
 	@for system in windows darwin; do \
 		tools/section "vet for $$system" "Fix what go vet reports above. Code for one system belongs in a file of its own (_unix.go, _other.go)." \
@@ -120,7 +120,7 @@ long:
 	@tools/section "tests in their long form" "Run the failing test alone: SERVICE_LONG_TESTS=1 go test -run NAME ./its/package" \
 		env SERVICE_LONG_TESTS=1 go test -vet=off -timeout 120m $(PACKAGES)
 
-# make test runs the fuzz targets on their stored inputs only.
+# make test only runs the fuzz targets on their stored inputs.
 fuzz:
 	@tools/section "each fuzz target, $(FUZZTIME)" \
 		"The failing input is now in testdata/fuzz of its package: fix the code and commit the input with it." \
@@ -131,7 +131,7 @@ $(RELEASER):
 	@tools/section "building GoReleaser, once for each version" "The module proxy must be reachable; then run make release again." \
 		env CGO_ENABLED=0 go build -modfile=tools/release.mod -trimpath -ldflags '-s -w' -o $@ github.com/goreleaser/goreleaser/v2
 
-# A trial release in dist/: programs and archives for all systems, packages, bills of materials, checksums.
+# Builds a trial release in dist/: programs and archives for all systems, packages, bills of materials, checksums.
 # MACHINES=one builds only for Linux on this processor. Steps that need an account or a missing program are skipped and named.
 release: $(RELEASER)
 	@tools/section "the release's configuration" "Fix goreleaser.yaml." $(RELEASER) check --quiet

@@ -32,7 +32,7 @@ class Service:
         if body is not None:
             request.add_header("Content-Type", content_type)
         if method == "POST":
-            # Sent again after a connection that broke off, it is done once all the same.
+            # If it is sent again after the connection was lost, it is still executed only once.
             request.add_header("Idempotency-Key", str(uuid.uuid4()))
         for left in reversed(range(tries)):
             try:

@@ -1,10 +1,10 @@
 #!/bin/sh
-# From a folder of documents to a Statement of Applicability that waits for a decision, with curl
-# and jq alone.
+# Takes a folder of documents to a Statement of Applicability that is waiting for a decision, using only
+# curl and jq.
 #
 #   SERVICE_URL=https://grc.acme.example SERVICE_TOKEN=service_live_… ./assess.sh FOLDER [FRAMEWORK] [NAME]
 #
-# Exit code 4: a person has to decide now. Another than 0 and 4: what went wrong is on stderr.
+# Exit code 4: a user must decide now. For codes other than 0 and 4, stderr says what went wrong.
 set -eu
 
 : "${SERVICE_URL:=http://127.0.0.1:8080}" "${SERVICE_TOKEN:?set it to an API key of service key create}"
@@ -15,7 +15,7 @@ api=$SERVICE_URL/api/v1
 answer=$(mktemp)
 trap 'rm -f "$answer"' EXIT
 
-# The key goes by a file descriptor: arguments can be seen by other users of the machine.
+# The key is passed through a file descriptor, because other users of the machine can see arguments.
 call() {
 	status=$(printf 'header = "Authorization: Bearer %s"\nheader = "X-Service-Tenant-Id: %s"\n' "$SERVICE_TOKEN" "${organization:-}" |
 		curl -sS --config - -o "$answer" -w '%{http_code}' --retry 3 "$@")
@@ -40,7 +40,7 @@ for file in "$folder"/*; do
 	echo "  $(field .filename)"
 done
 
-# The whole work up to the next decision is one run. It says where it is.
+# All the work up to the next decision is one run, which reports its progress.
 post "$api/assessments/$id/workflows/lifecycle/start" -d '{}'
 run=$(field .id)
 while :; do

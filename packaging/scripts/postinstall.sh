@@ -3,7 +3,7 @@
 # decides whether this machine should serve.
 set -e
 root="${DPKG_ROOT:-}"
-case "${1:-}" in abort-*) exit 0 ;; esac # a removal or upgrade that did not come about
+case "${1:-}" in abort-*) exit 0 ;; esac # a removal or upgrade that was aborted
 
 if command -v systemd-sysusers >/dev/null 2>&1; then
 	systemd-sysusers ${root:+--root="$root"} "$root/usr/lib/sysusers.d/scf-service.conf" || echo "scf-service: the user service could not be made; make it before you start the daemon" >&2
@@ -17,7 +17,7 @@ fi
 
 if [ -z "$root" ] && [ -d /run/systemd/system ]; then
 	systemctl daemon-reload || true
-	# After an upgrade, a daemon that runs is to be the new one.
+	# After an upgrade, restart a running daemon so that it is the new version.
 	systemctl try-restart scf-service.service || true
 	systemctl is-active --quiet scf-service.service || echo "scf-service: to serve from this machine: systemctl enable --now scf-service"
 fi

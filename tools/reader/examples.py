@@ -14,12 +14,12 @@ from wordpiece import context
 
 TEST_STYLES = {"audit-report", "tickets", "council-minutes"}
 DEVELOPMENT_STYLES = {"slides"}
-CANDIDATES = 20  # passages per statement, as many as the product's search brings
+CANDIDATES = 20  # passages per statement, as many as the product's search returns
 
 
 @dataclass(frozen=True)
 class Example:
-    group: str  # what is resampled together: a statement of an organization, or the variants of one sentence
+    group: str  # pairs resampled together: those of an organization's statement, or the variants of one sentence
     style: str
     author: str
     control: str
@@ -30,7 +30,7 @@ class Example:
     label: str
     words: str
     agreed: bool = True
-    weight: float = 1.0  # how many pairs it stands for in tests, which leave out most silent ones
+    weight: float = 1.0  # how many pairs it represents in tests, which leave out most silent ones
 
 
 def lines(file):
@@ -52,7 +52,7 @@ def stems(text):
 
 
 class Overlap:
-    """Scores passages by the rare words they share with a statement."""
+    """Scores passages by the rare words that they share with a statement."""
 
     def __init__(self, texts):
         self.bags = [Counter(stems(t)) for t in texts]
@@ -65,7 +65,7 @@ class Overlap:
 
 
 def read_pack(folder):
-    """All statements of a labeled organization with the passages that share most words, and every labeled passage."""
+    """Returns all statements of a labeled organization with the passages that share the most words, and every labeled passage."""
     with open(os.path.join(folder, "pack.json"), encoding="utf-8") as f:
         pack = json.load(f)
     files = sorted(glob.glob(os.path.join(folder, "labels-*.jsonl")))
@@ -109,12 +109,12 @@ STATEMENTS, TITLES = {}, {}
 
 
 def topical(control, statement):
-    """The statement after its control's title, without which "Roles are assigned." says too little."""
+    """Returns the statement after its control's title, without which "Roles are assigned." would say too little."""
     return f"{TITLES[control]}: {statement}" if control in TITLES else statement
 
 
 def read_catalog(folder):
-    """The controls' titles and statements in the starter catalog."""
+    """Returns the titles and statements of the controls in the starter catalog."""
     for file in sorted(glob.glob(os.path.join(folder, "*.yaml"))):
         control, listed = None, False
         with open(file, encoding="utf-8") as f:
@@ -187,7 +187,7 @@ def common(a, b):
 
 
 def with_words(e, size=WINDOW):
-    """The window that shows the label."""
+    """Returns the window that shows the label."""
     words = " ".join(e.words.split())
     choices = windows(e.passage, size)
     for w in choices:
@@ -232,7 +232,7 @@ def training_set(examples, negatives, seed, passes=1, hardest=None):
 
 
 def tested(examples, one_in):
-    """All labeled pairs, and one in some of the silent ones, which counts for all of them."""
+    """Returns all labeled pairs, and a sample of the silent ones that is weighted to represent all of them."""
     out = []
     for e in examples:
         if e.style == "pairs" or e.label != "silent":
@@ -243,5 +243,5 @@ def tested(examples, one_in):
 
 
 def groups_fraction(examples, fraction):
-    """The examples of a fixed share of the groups, nested: a quarter is part of the half."""
+    """Returns the examples of a fixed share of the groups. The shares are nested: a quarter is part of the half."""
     return [e for e in examples if share("curve " + e.group, 1000) < 1000 * fraction]

@@ -1,4 +1,4 @@
-"""Figures of merit and calibration. All take labels as indices of LABELS."""
+"""Computes figures of merit and calibration. Labels are indices in LABELS."""
 
 import random
 
@@ -31,7 +31,7 @@ def macro(table, of=range(N)):
 
 
 def interval(groups, truth, guess, weights, seed=7, draws=500):
-    """95 % interval of macro-F1, resampling groups."""
+    """Returns the 95% interval of macro-F1, resampling groups."""
     by_group = {}
     for g, t, p, w in zip(groups, truth, guess, weights):
         by_group.setdefault(g, confusion([], [], []))[t][p] += w
@@ -77,7 +77,7 @@ def best_shift(logits, truth, weights):
 
 
 def sureness(probabilities, truth, weights):
-    """Per band of the highest probability, of pairs read as not silent: how many, and the share that is right."""
+    """Returns, for each band of the highest probability, the number of pairs read as not silent and the share that is right."""
     top, guess = probabilities.max(1)
     out = []
     for low, high in ((0.0, 0.5), (0.5, 0.7), (0.7, 0.9), (0.9, 1.01)):

@@ -1,4 +1,4 @@
-"""The floor: a logistic regression over features that need no pre-trained network."""
+"""The baseline: a logistic regression over features that need no pre-trained network."""
 
 import re
 

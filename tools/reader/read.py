@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads what `service reader export` wrote with trained weights, and writes readings for `service reader import`. See TRAINING.md."""
+"""Reads the output of `service reader export` with trained weights, and writes readings for `service reader import`. See TRAINING.md."""
 
 import argparse
 import json
@@ -22,7 +22,7 @@ def sentences(window):
 
 
 def read_statement(model, tokenizer, line):
-    """One reading per passage: what its least silent window shows, and the sentence that shows most of it."""
+    """Returns one reading per passage: the label of its least silent window, and the sentence that contributes most to it."""
     statement = f"{line['topic']}: {line['statement']}" if line["topic"] else line["statement"]
     owners, parts = [], []
     for i, p in enumerate(line["passages"]):

@@ -36,7 +36,7 @@ NAMES = "A. Osei|M. Lindqvist|the IT manager|Priya|J. Novak|the security team|Fa
 
 
 def read_groups(folder):
-    """Per control, per statement, the groups of words of which one says the same as another in that statement."""
+    """Returns, for each control and statement, the groups of words that mean the same in that statement."""
     out = {}
     for file in sorted(glob.glob(os.path.join(folder, "wordings", "*.txt"))):
         with open(file, encoding="utf-8") as f:
@@ -70,7 +70,7 @@ VERB = re.compile(r"\b(is|are|has|have|can|must)\b(?! not)")
 
 
 def forms(s, chance):
-    """What the templates can use of a sentence."""
+    """Returns the parts of a sentence that the templates can use."""
     lower = s[0].lower() + s[1:] if not s[:2].isupper() else s
     plain = s.rstrip(".")
     verb = VERB.search(s)
@@ -115,13 +115,13 @@ LABELED = [("states", ASSERTED), ("part", PARTLY), ("plans", PLANNED), ("contrad
 
 
 def pairs(criteria, seed):
-    """Six pairs per statement: one per label, and one whose passage is about another statement of the control."""
+    """Returns six pairs per statement: one for each label, and one whose passage is about another statement of the control."""
     read_criteria(criteria)
     groups, chance, out = read_groups(criteria), random.Random(seed), []
     everything = [(c, i, s) for c in sorted(ex.STATEMENTS) for i, s in enumerate(ex.STATEMENTS[c])]
     for control, i, statement in everything:
         if ex.share(control, 10) == 0:
-            continue  # held out, as in real pairs
+            continue  # held out, as in the real pairs
         own = groups.get(control, [])
         swap = own[i] if i < len(own) else []
         siblings = [s for s in ex.STATEMENTS[control] if s != statement]

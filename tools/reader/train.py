@@ -25,7 +25,7 @@ def encode(tokenizer, chosen):
 
 
 def batches(encoded, tokens, order):
-    """Cuts order into runs of neighbours of similar length, with at most tokens word pieces each, padding included."""
+    """Splits order into runs of neighbors of similar length, with at most tokens word pieces each, including padding."""
     out, current, longest = [], [], 0
     for i in order:
         longest = max(longest, len(encoded[i][0]))
@@ -64,7 +64,7 @@ SILENT = LABELS.index("silent")
 
 
 def read(model, tokenizer, chosen):
-    """Logits for whole passages: those of the window that is least silent."""
+    """Returns the logits for whole passages, which are those of the least silent window."""
     owner, parts = [], []
     for i, e in enumerate(chosen):
         for window in ex.windows(e.passage):
@@ -101,7 +101,7 @@ def optimizer_for(model, options):
 
 
 def start(options, tokenizer, write):
-    """A network with the base's weights, after a first stage on pairs made by rules."""
+    """Returns a network with the base model's weights, after a first training stage on pairs made by rules."""
     torch.manual_seed(options.seed)
     model = CrossEncoder(options.dropout)
     if options.start:
@@ -162,7 +162,7 @@ def train(options, tokenizer, model, epochs, chosen, write, save=None):
 
 
 def epoch_batches(encoded, tokens, chance):
-    """Batches of similar length in random order."""
+    """Returns batches of similar length in random order."""
     order = sorted(range(len(encoded)), key=lambda i: (len(encoded[i][0]) // 8, chance.random()))
     out = batches(encoded, tokens, order)
     chance.shuffle(out)
@@ -174,14 +174,14 @@ def truth_of(chosen):
 
 
 def fold_calibration(model, scale, bias):
-    """Puts scale and biases into the last layer, so that its softmax is calibrated."""
+    """Merges scale and biases into the last layer, so that its softmax is calibrated."""
     with torch.no_grad():
         model.head.weight.mul_(scale)
         model.head.bias.mul_(scale).add_(bias)
 
 
 def tested(write, predict, styles, pairs):
-    """Figures on the test sets, and on their parts that say how the reader generalises."""
+    """Returns figures for the test sets, and for those parts of them that show how well the reader generalizes."""
     if styles:
         p = predict(styles)
         value = figures.report("unseen styles", styles, p, write)
@@ -287,7 +287,7 @@ def main():
         model.load_state_dict(first)
 
         def hardest(drawn):
-            """Of each statement's windows, those that the network so far reads as least silent, and one in four of the rest."""
+            """Returns, for each statement, the windows that the network currently reads as least silent, and one in four of the rest."""
             with torch.autocast("cpu", torch.bfloat16, enabled=options.bf16):
                 silent = predict(model, encode(tokenizer, drawn)).log_softmax(1)[:, SILENT].tolist()
             groups = {}

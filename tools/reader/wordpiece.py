@@ -1,4 +1,4 @@
-"""Uncased BERT tokenizer. The runner in Go implements the same rules; its test compares both."""
+"""Uncased BERT tokenizer. The runner in Go implements the same rules, and its test compares the two."""
 
 import re
 import unicodedata
@@ -70,18 +70,18 @@ class WordPiece:
         return [i for w in words(text) for i in self.word(w)]
 
 
-STATEMENT, CONTEXT, WHOLE = 64, 32, 192  # word pieces at most
+STATEMENT, CONTEXT, WHOLE = 64, 32, 192  # maximum numbers of word pieces
 
 
 def pair(tokenizer, statement, context, passage):
-    """[CLS] statement [SEP] context passage [SEP] and the length of the first segment. Long parts are cut at their end."""
+    """Returns [CLS] statement [SEP] context passage [SEP] and the length of the first segment. Long parts are truncated."""
     first = [CLS] + tokenizer.encode(statement)[:STATEMENT] + [SEP]
     second = tokenizer.encode(context)[:CONTEXT] + tokenizer.encode(passage)
     return first + second[:WHOLE - len(first) - 1] + [SEP], len(first)
 
 
 def context(title, headings):
-    """The document's title and the headings above the passage, without repeats."""
+    """Returns the document's title and the headings above the passage, without duplicates."""
     parts = []
     for p in [title, *headings]:
         p = p.strip()

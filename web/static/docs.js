@@ -50,7 +50,7 @@ const typeOf = (s) => {
   return t;
 };
 
-// fieldsOf returns the table of an object's fields; the fields of nested objects open on demand.
+// fieldsOf returns a table of an object's fields. Fields of nested objects are expanded on demand.
 const fieldsOf = (schema, depth = 0) => {
   const s = follow(schema);
   if (s && s.items && !s.properties) return fieldsOf(s.items, depth);
@@ -222,7 +222,7 @@ const show = () => {
   open();
 };
 
-// open expands the operation named in the address.
+// open expands the operation named in the URL.
 const open = () => {
   const box = $(decodeURIComponent(location.hash.slice(1)));
   if (!box || box.tagName !== 'DETAILS') return;

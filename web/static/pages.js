@@ -1,8 +1,8 @@
 "use strict";
 
-// The script of the pages. Every page also works without it.
+// This is the script of the pages. Every page also works without it.
 (() => {
-  // Times in the reader's zone.
+  // Times are shown in the visitor's time zone.
   const localTimes = (within) => {
     for (const t of within.querySelectorAll("time[datetime]")) {
       const at = new Date(t.dateTime);
@@ -13,7 +13,7 @@
   };
   localTimes(document);
 
-  // Progress: the page is loaded again when the server announces a change, unless the reader is entering something.
+  // Progress: the page is reloaded when the server announces a change, unless the visitor is entering something.
   const main = document.getElementById("main");
   const entering = () => main.querySelector("details[open], .queue li") ||
     main.contains(document.activeElement) && /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
@@ -30,11 +30,11 @@
       offerViewer();
     };
     events.addEventListener("change", reload);
-    events.addEventListener("open", () => { if (main.dataset.busy) reload(); }); // it may have changed meanwhile
+    events.addEventListener("open", () => { if (main.dataset.busy) reload(); }); // the page may have changed in the meantime
     addEventListener("pagehide", () => events.close());
   }
 
-  // Pages for the user of this machine report that they are open, so that the program ends after the last was closed.
+  // Pages for the local user of this machine report that they are open, so that the program exits once the last one has been closed.
   if (document.body.dataset.open) {
     const address = document.body.dataset.open + "?id=" + Math.random().toString(36).slice(2);
     const report = () => fetch(address, { method: "POST", keepalive: true }).catch(() => {});
@@ -43,7 +43,7 @@
     setInterval(report, 30000);
   }
 
-  // Documents: dropped files and folders wait in a queue; each is sent on its own, with its progress.
+  // Documents: dropped files and folders are queued. Each file is uploaded separately and shows its progress.
   const upload = document.querySelector("form.upload");
   if (upload) {
     const queue = document.getElementById("queue"), list = queue.querySelector("ul"), state = document.getElementById("queue-state");
@@ -129,7 +129,7 @@
     addEventListener("beforeunload", (event) => { if (running || waiting.length) event.preventDefault(); });
   }
 
-  // The original of a PDF is shown beside its passages on a wide screen, by the browser's own viewer.
+  // On a wide screen, the browser's own viewer shows the original of a PDF beside its passages.
   const offerViewer = () => {
     const original = document.getElementById("original");
     if (!original || !matchMedia("(min-width: 60rem)").matches || !navigator.pdfViewerEnabled) return;
@@ -144,15 +144,15 @@
       original.closest(".columns").classList.add("even-halves");
       original.closest(".columns > div").prepend(frame);
       original.textContent = "Open the original in a tab";
-      original.replaceWith(original.cloneNode(true)); // from now on a plain link
+      original.replaceWith(original.cloneNode(true)); // make it a plain link
     });
   };
   offerViewer();
 
-  // A passage that a link leads to is brought into view.
+  // Scroll to the passage that a link leads to.
   document.querySelector(".chosen")?.scrollIntoView({ block: "center" });
 
-  // The secret of a one-time link follows a "#", which browsers don't send: it goes into the form.
+  // The secret of a one-time link follows a "#" and is therefore not sent by browsers. Copy it into the form.
   const secret = document.getElementById("secret");
   if (secret && location.hash.length > 1) {
     secret.value = location.hash.slice(1);
@@ -162,7 +162,7 @@
   }
   addEventListener("hashchange", () => { if (secret && location.hash) location.reload(); });
 
-  // The links in emails have the approval's ID behind a "#".
+  // In email links, the approval's ID follows a "#".
   const incomplete = document.getElementById("incomplete");
   if (incomplete) {
     const open = () => {
@@ -174,7 +174,7 @@
     open();
   }
 
-  // The item, on its own page or beside the table.
+  // An item, either on its own page or beside the table.
   const beside = document.getElementById("beside");
   const item = () => (beside ? !beside.hidden && beside : document.querySelector(".pager") && main) || null;
   let quote = -1;
@@ -206,7 +206,7 @@
     field?.focus();
     return !!field;
   };
-  // itemKey does what a key does with an item, and returns whether there was something to do.
+  // itemKey performs the action of a key on an item. It returns false if the key has no action.
   const itemKey = (key) => {
     const within = item();
     if (!within) return false;
@@ -241,7 +241,7 @@
     return Object.hasOwn(itemFields, key) && focusOn(within, itemFields[key]);
   };
 
-  // Tables: filter as you type, sort, and move by the keys of the terminal interface.
+  // Tables: filter while typing, sort, and move with the keys of the terminal interface.
   const table = document.querySelector("table.items");
   const body = table && table.tBodies[0];
   if (body) {
@@ -275,13 +275,13 @@
       tr.querySelector("a").focus({ preventScroll: true });
       tr.scrollIntoView({ block: "nearest" });
     };
-    // go marks a row, and shows its item if one is shown beside the table.
+    // go marks a row. If an item is shown beside the table, go shows the row's item there.
     let follow = 0;
     const go = (n) => {
       if (!rows[n] || n !== at && !mayLeave()) return;
       mark(n);
       clearTimeout(follow);
-      if (!beside.hidden) follow = setTimeout(() => rows[at] && rows[at].id !== shownID && open(at), 120); // none for rows that are only passed
+      if (!beside.hidden) follow = setTimeout(() => rows[at] && rows[at].id !== shownID && open(at), 120); // not for rows that are only passed
     };
     const move = (by) => {
       let n = at;
@@ -294,7 +294,7 @@
         if (!rows[n].tr.hidden && rows[n].tr.querySelector(".dot")) return go(n);
       }
     };
-    // The server has filtered by what is in the address; without it, every row is here.
+    // If the URL contains a filter, the server has already applied it. Otherwise, all rows are present.
     if (new URLSearchParams(location.search).toString().replace(/(sort|desc)=[^&]*&?/g, "") === "") {
       q.addEventListener("input", soon);
       status.addEventListener("change", soon);
@@ -322,7 +322,7 @@
       event.preventDefault();
       sort(th, th.getAttribute("aria-sort") === "ascending");
     });
-    // What was filtered is kept when the reader comes back from an item.
+    // Keep the filter when the visitor returns from an item.
     const kept = "filter " + location.pathname;
     if (!location.search) {
       [q.value, status.value] = JSON.parse(sessionStorage.getItem(kept) || '["",""]');
@@ -337,7 +337,7 @@
       download.search = asks;
     });
 
-    // Wide screens show the item beside the table, which stays where it is.
+    // On a wide screen, the item is shown beside the table, which stays in place.
     const wide = matchMedia("(min-width: 75rem)");
     let shownID = "", loads = 0, sending = false;
     wide.addEventListener("change", () => { if (!wide.matches && !beside.hidden) close(); });
@@ -367,19 +367,19 @@
       history.replaceState(history.state, "", location.pathname + location.search);
       rows[at]?.tr.querySelector("a").focus({ preventScroll: true });
     };
-    // keepPlace changes the page, and leaves the marked row where it is on the screen.
+    // keepPlace changes the page while keeping the marked row in place on the screen.
     const keepPlace = (change) => {
       const top = () => rows[at]?.tr.getBoundingClientRect().top;
       const was = top();
       change();
       if (was !== undefined) scrollBy(0, top() - was);
     };
-    // supersede gives up what is being loaded, or is about to be.
+    // supersede cancels a pending load.
     const supersede = () => {
       clearTimeout(follow);
       return ++loads;
     };
-    // load shows a page beside the table: that of an item, of a passage, or the answer to a form on one of these.
+    // load shows a page beside the table: an item, a passage, or the response to a form on one of these pages.
     const load = async (url, form) => {
       if (form && sending) return;
       const mine = supersede();
@@ -388,7 +388,7 @@
         method: form ? "POST" : "GET", body: form && new URLSearchParams(new FormData(form)), headers: { Accept: "text/html" },
       }).catch(() => null);
       const text = answer ? await answer.text().catch(() => "") : "";
-      if (form && answer?.status === 401) return form.submit(); // to sign in again without losing what was entered
+      if (form && answer?.status === 401) return form.submit(); // to sign in again without losing the input
       if (form) sending = false;
       if (mine !== loads) return;
       const next = new DOMParser().parseFromString(text, "text/html").getElementById("main");
@@ -421,13 +421,13 @@
       if (chosen) beside.scrollTop = chosen.offsetTop - beside.clientHeight / 3;
       if (isItem) update(new URL(answer.url).pathname.split("/").pop());
     };
-    // update brings the row of the item shown up to date.
+    // update updates the row of the displayed item.
     const update = (id) => {
       shownID = id;
       history.replaceState(history.state, "", "#" + id);
       const row = beside.querySelector("template"), fresh = row?.content.querySelector("tr"), n = rows.findIndex((r) => r.id === id);
       row?.remove();
-      if (n < 0) { // the change began a new version, whose items are others
+      if (n < 0) { // the change started a new version, which has different items
         sessionStorage.setItem("said", "Saved in a new version.");
         return location.reload();
       }
@@ -516,7 +516,7 @@
         if (!beside.hidden) complain(problem.textContent);
         return;
       }
-      if (consequence && many.dataset.status !== "under_review") return location.reload(); // the change began a new version
+      if (consequence && many.dataset.status !== "under_review") return location.reload(); // the change started a new version
       delete many.dataset.consequence;
       for (const r of chosen) {
         const dot = r.tr.querySelector(".dot");
@@ -529,7 +529,7 @@
       document.getElementById("undo").form.hidden = false;
       const was = at;
       seek(1);
-      if (at === was && !beside.hidden) open(at); // none is left
+      if (at === was && !beside.hidden) open(at); // there is no further row
     };
     const edit = (names) => {
       const field = names.split(" ").map((n) => document.getElementById("many-" + n)).find(Boolean);
@@ -580,7 +580,7 @@
     const said = sessionStorage.getItem("said");
     if (said) announce(said);
     sessionStorage.removeItem("said");
-    // A link to an item in its table, as the address has one while an item is shown.
+    // Links to an item within its table, like the URL while an item is shown.
     const linkedTo = rows.findIndex((r) => r.id === location.hash.slice(1));
     if (linkedTo >= 0) {
       mark(linkedTo);
@@ -597,7 +597,7 @@
     });
   }
 
-  // ? shows the keys of the page.
+  // The ? key shows the keys of the page.
   const help = {
     ...table ? {
       "j k": "down and up", Enter: "open the item, beside the table on a wide screen", Esc: "back to the table; clear the choice or the filter; close the item",
@@ -629,7 +629,7 @@
     dialog.showModal();
   });
 
-  // Comments: @ suggests people.
+  // Comments: typing @ suggests members.
   main.addEventListener("input", (event) => {
     const comment = event.target, people = comment.id === "comment" && comment.form.querySelector(".people");
     if (!people) return;
@@ -651,7 +651,7 @@
     return event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
   }
 
-  // A form is sent once, however often its button is pressed.
+  // A form is only submitted once, however often its button is pressed.
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.dataset.sent) return event.preventDefault();
