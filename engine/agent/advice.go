@@ -25,6 +25,7 @@ type modelInput struct {
 	Passages []passage        `json:"passages"`
 }
 
+// passage is a passage that supports a proposal, as a model sees it.
 type passage struct {
 	Number   int    `json:"number"`
 	Document string `json:"document"`
@@ -37,6 +38,7 @@ type modelAdvice struct {
 	Advice  []advice `json:"advice"`
 }
 
+// advice is a remark of a model on a proposal.
 type advice struct {
 	About  string `json:"about"`
 	Text   string `json:"text"`
@@ -56,6 +58,7 @@ const (
 // subjectFields are the fields that identify a proposal's subject, most specific first.
 var subjectFields = []string{"poam_code", "control_code", "filename", "framework", "trait", "category", "report_id"}
 
+// proposalSubject returns the value that identifies what a proposal is about, such as its control code.
 func proposalSubject(p map[string]any) string {
 	for _, key := range subjectFields {
 		if s, ok := p[key].(string); ok && s != "" {

@@ -157,6 +157,7 @@ func toStepRecord(v any) map[string]any {
 	return m
 }
 
+// shortenValue shortens long texts and lists in a JSON value, so that it can be stored with a step.
 func shortenValue(v any, depth int) any {
 	switch x := v.(type) {
 	case string:

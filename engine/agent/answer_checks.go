@@ -60,6 +60,8 @@ func inventedFigures(s string, texts ...string) []string {
 // commonFigures are figures from laws and standards. An answer may contain these even if the texts don't.
 var commonFigures = []string{"24", "30", "72", "90", "27001", "2022", "2016", "679", "800", "53", "28", "32", "33", "34", "35"}
 
+// newEvidenceCorrector returns a function that corrects a model's evaluation m, given that of the rules, r. It
+// rejects missing elements that are not required, and compliance that the rules don't find.
 func newEvidenceCorrector(requirement, description string) func(m, r *api.EvidenceEvaluation, _ analysis.Controls) rejectedAnswers {
 	return func(m, r *api.EvidenceEvaluation, _ analysis.Controls) (d rejectedAnswers) {
 		kept := []string{}

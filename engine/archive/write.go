@@ -137,6 +137,7 @@ func safeFilename(name string) string {
 	return out
 }
 
+// collectContents collects the manifest and the files of an assessment's archive.
 func (s *Service) collectContents(tx *store.Tx, by api.Caller, assessmentID string, signer *audit.Signer, c *archiveContents) error {
 	org := by.OrganizationID
 	a, err := store.Assessments.Get(tx, org, assessmentID)
@@ -296,6 +297,7 @@ func addReportFiles(c *archiveContents, all iter.Seq2[api.Report, error]) iter.S
 	}
 }
 
+// addVersions adds a file for each version of a deliverable, with its items.
 func addVersions[V, I any](
 	c *archiveContents,
 	tx *store.Tx,

@@ -135,6 +135,7 @@ type agreementTally struct {
 	domains map[string]*agreementCounter
 }
 
+// agreementCounter counts corrected passages, those on which a reader agrees, and the lines that they belong to.
 type agreementCounter struct {
 	passages, agreed int
 	lines            map[string]bool

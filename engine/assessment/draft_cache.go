@@ -18,6 +18,7 @@ type draftCaches struct {
 	recent       []string               // most recently used last
 }
 
+// draftCache caches the evaluation and the versions of an assessment.
 type draftCache struct {
 	mu         sync.Mutex
 	key        string
@@ -72,6 +73,7 @@ func (m *draftCaches) remove(assessment string) {
 // reports whether it evicted any. It has to be called at regular intervals.
 func (s *Service) TrimCaches() (trimmed bool) { return s.draftCaches.evictIdle() }
 
+// evictIdle evicts the caches that have not been used recently.
 func (m *draftCaches) evictIdle() (trimmed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -64,6 +64,7 @@ type modelRun struct {
 	answered   bool             // a control got a valid answer in this call
 }
 
+// unansweredTask is a task for which the model gave no valid answer, with what is to be stored if the run goes on.
 type unansweredTask struct {
 	task     *modelTask
 	outcomes []modelreader.Outcome
@@ -298,6 +299,7 @@ func (r *modelRun) read(ctx context.Context) error {
 	})
 }
 
+// isOver reports whether the run has stopped or reached its deadline.
 func (r *modelRun) isOver() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -393,7 +395,7 @@ func (r *modelRun) keepAnswers(ctx context.Context, task *modelTask, outcomes []
 		return nil
 	}
 	r.answered = r.answered || isAnswered
-	if err := r.keepUnanswered(ctx); err != nil {
+	if err := r.storeUnanswered(ctx); err != nil {
 		return err
 	}
 	if err := r.store(ctx, task, outcomes, calls); err != nil {
@@ -408,7 +410,8 @@ func (r *modelRun) keepAnswers(ctx context.Context, task *modelTask, outcomes []
 	return nil
 }
 
-func (r *modelRun) keepUnanswered(ctx context.Context) error {
+// storeUnanswered stores the outcomes of all unanswered tasks.
+func (r *modelRun) storeUnanswered(ctx context.Context) error {
 	for _, u := range r.unanswered {
 		if err := r.store(ctx, u.task, u.outcomes, u.calls); err != nil {
 			return err
@@ -525,7 +528,7 @@ func (r *modelRun) finish(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.used.Seconds = r.s.clock().Sub(r.began).Seconds()
-	if err := r.keepUnanswered(ctx); err != nil || r.used.Calls == 0 {
+	if err := r.storeUnanswered(ctx); err != nil || r.used.Calls == 0 {
 		return err
 	}
 	defer r.s.locks.lock(r.reader.AssessmentID)()

@@ -243,6 +243,7 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 	return out
 }
 
+// reviewStatement states the conclusions from a sample, in a sentence or two.
 func reviewStatement(r *api.ReviewSample) string {
 	found := fmt.Sprintf("Of the %s in the sample, %d had a wrong status or applicability.", prose.Count(r.Sampled, "item", "items"), r.Wrong)
 	switch {

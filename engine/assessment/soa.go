@@ -500,6 +500,7 @@ func matchesOwner(want string, owner *string) bool {
 	return want == "" || owner != nil && (strings.EqualFold(*owner, want) || strings.EqualFold(judge.OwnerName(*owner), want))
 }
 
+// matchesQuery reports whether one of the texts contains the lowercase query. An empty query matches everything.
 func matchesQuery(q string, texts ...string) bool {
 	return q == "" || slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), q) })
 }
@@ -512,12 +513,14 @@ func (s *Service) GetSoAItem(ctx context.Context, by api.Caller, in *api.SoAItem
 // changedFields lists the names of changed fields.
 type changedFields []string
 
+// addIf adds a field's name if the field is set.
 func (f *changedFields) addIf(name string, set bool) {
 	if set {
 		*f = append(*f, name)
 	}
 }
 
+// assignField sets *dst to *v if v is not nil, and records the field as changed.
 func assignField[T any](f *changedFields, name string, dst *T, v *T) {
 	setIfPresent(dst, v)
 	f.addIf(name, v != nil)

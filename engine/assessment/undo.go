@@ -77,6 +77,7 @@ func editDiff(before map[string]json.RawMessage, after any) (from, to map[string
 	return from, to, nil
 }
 
+// toFields returns an item's fields as JSON.
 func toFields(item any) (fields map[string]json.RawMessage, err error) {
 	b, err := json.Marshal(item)
 	if err == nil {
@@ -270,7 +271,7 @@ func (k deliverableType[V, I]) undo(
 	}
 	out.MatchedCount = len(e.Lines)
 	if len(out.Skipped) > 0 && (!skipEdited || len(changed) == 0) && !dryRun {
-		return nil, refuseEditedSince(out.Skipped)
+		return nil, editedSinceError(out.Skipped)
 	}
 	if dryRun {
 		out.EditID = e.ID
@@ -303,7 +304,8 @@ func (k deliverableType[V, I]) undo(
 	)
 }
 
-func refuseEditedSince(lines []api.EditedLine) error {
+// editedSinceError returns the error for items that were edited after the change to be undone.
+func editedSinceError(lines []api.EditedLine) error {
 	named := make([]string, len(lines))
 	for n, l := range lines {
 		if named[n] = l.ControlCode; l.EditedSince != nil {

@@ -17,6 +17,7 @@ type versionCache struct {
 	size    int
 }
 
+// cachedVersion is a version with its items.
 type cachedVersion struct {
 	gate  api.Gate
 	id    string

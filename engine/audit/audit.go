@@ -122,6 +122,7 @@ func recordEventWithID(tx *store.Tx, by api.Caller, e Event) (id string, err err
 	return id, Append(tx, by, Entry{Action: e.Type, ResourceType: e.ResourceType, ResourceID: e.ResourceID, Changes: e.Data})
 }
 
+// insertTimeline adds an event to the assessment's timeline, if it belongs to an assessment, and returns its ID.
 func insertTimeline(tx *store.Tx, by api.Caller, e Event) (id string, err error) {
 	line := store.TimelineEvent{
 		OrganizationID: by.OrganizationID, AssessmentID: e.AssessmentID,

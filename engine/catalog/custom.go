@@ -153,6 +153,7 @@ func (s *Service) checkCustomRevision(ctx context.Context, old, next *store.Cust
 	return nil
 }
 
+// customToAPIError converts an error in a custom framework or control to a validation error.
 func customToAPIError(err error) error {
 	var wrong *scf.CustomError
 	if errors.As(err, &wrong) {
@@ -492,6 +493,7 @@ const (
 	actionUnchanged = "unchanged"
 )
 
+// importAction returns what an import does to a record: at is its index, or -1 if it is new.
 func importAction(at int, same bool) string {
 	switch {
 	case at < 0:

@@ -31,6 +31,7 @@ type comparisonScope struct {
 	Domains    []string `json:"domains"`
 }
 
+// scopeForComparison returns what must be equal in two results for them to be comparable.
 func (f *Facts) scopeForComparison() comparisonScope {
 	return comparisonScope{
 		Catalog:    f.Catalog.Label,

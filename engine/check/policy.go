@@ -231,6 +231,7 @@ var Settings = []Setting{
 	},
 }
 
+// trimDistinctValues returns the values without surrounding space, duplicates and empty ones.
 func trimDistinctValues(v []string) []string {
 	out := []string{}
 	for _, w := range v {

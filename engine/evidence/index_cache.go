@@ -14,6 +14,7 @@ type indexCache struct {
 	useCounter int // total uses of all indexes so far
 }
 
+// assessmentIndex is the search index of an assessment.
 type assessmentIndex struct {
 	mu    sync.Mutex
 	index *search.Index

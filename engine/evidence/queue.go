@@ -43,10 +43,10 @@ func (q *queue) init() {
 }
 
 // add adds a job at the end of its organization's jobs.
-func (q *queue) add(j job) { q.addWith(j, q.enqueue) }
+func (q *queue) add(j job) { q.addJob(j, q.enqueue) }
 
 // addSuspect adds a job that is started only after all others.
-func (q *queue) addSuspect(j job) { q.addWith(j, func(j job) { q.suspects = append(q.suspects, j) }) }
+func (q *queue) addSuspect(j job) { q.addJob(j, func(j job) { q.suspects = append(q.suspects, j) }) }
 
 func (q *queue) enqueue(j job) {
 	if len(q.jobs[j.organization]) == 0 {
@@ -55,7 +55,8 @@ func (q *queue) enqueue(j job) {
 	q.jobs[j.organization] = append(q.jobs[j.organization], j)
 }
 
-func (q *queue) addWith(j job, enqueue func(job)) {
+// addJob enqueues a job with the given function. If the job is being worked on, it is repeated afterwards instead.
+func (q *queue) addJob(j job, enqueue func(job)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.failures, j)
@@ -133,6 +134,7 @@ func (q *queue) finishOrRepeat(j job, err error) {
 	q.finished = make(chan struct{})
 }
 
+// nextFinished returns a channel that is closed when the next job finishes.
 func (q *queue) nextFinished() <-chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()

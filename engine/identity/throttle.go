@@ -25,6 +25,7 @@ type throttle struct {
 	others map[string]*failures
 }
 
+// failures counts failed attempts.
 type failures struct {
 	count int
 	last  time.Time
@@ -63,13 +64,15 @@ func (g guesser) limits() []guessLimit {
 
 // guessNetwork returns the network within which one person is likely to have several addresses: a /24 of
 // IPv4, a /56 of IPv6.
-func guessNetwork(address string) string { return networkOf(address, 24, 56) }
+func guessNetwork(address string) string { return maskedNetwork(address, 24, 56) }
 
 // NetworkKey returns the network that requests from an address are counted under: the IPv4 address itself,
 // or the IPv6 /64. It usually belongs to one customer of a provider.
-func NetworkKey(address string) string { return networkOf(address, 32, 64) }
+func NetworkKey(address string) string { return maskedNetwork(address, 32, 64) }
 
-func networkOf(address string, bits4, bits6 int) string {
+// maskedNetwork returns the network of an address with the given prefix length for IPv4 or IPv6. It returns the
+// address itself if it isn't valid.
+func maskedNetwork(address string, bits4, bits6 int) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil {
 		return "address " + address
@@ -102,6 +105,7 @@ func (t *throttle) refuseIfTooSoon(g guesser) error {
 	return api.RateLimited(int((wait + time.Second - 1) / time.Second))
 }
 
+// remainingWait returns how long to wait before the next attempt is accepted.
 func (t *throttle) remainingWait(now time.Time, l guessLimit) time.Duration {
 	f := failures{}
 	for _, known := range []*failures{t.tries[l.key], t.others[l.key]} {

@@ -82,6 +82,8 @@ func (d *preparedStatement) namesSpecificConceptOf(cur *text.Sentence) bool {
 	})
 }
 
+// unassertedSentenceReason returns why a sentence doesn't count as a statement of the organization, or "" if it
+// counts.
 func (s *Session) unassertedSentenceReason(
 	d *preparedStatement,
 	c *analyzedPassage,

@@ -73,16 +73,17 @@ func (p Passage) ForReader() reading.Passage {
 // concludeStatement concludes the verdict on a statement from the readings of its passages.
 func (s *Session) concludeStatement(d *preparedStatement, hits []retrievedPassage, readings []reading.Reading) statementVerdict {
 	f := statementVerdict{statement: d}
-	s.concludeInto(&f, hits, s.correctReadings(&f, hits, readings))
+	s.concludeFromReadings(&f, hits, s.correctReadings(&f, hits, readings))
 	f.markCorrections()
 	if len(f.corrections) > 0 {
 		f.uncorrected = &statementVerdict{statement: d}
-		s.concludeInto(f.uncorrected, hits, readings)
+		s.concludeFromReadings(f.uncorrected, hits, readings)
 	}
 	return f
 }
 
-func (s *Session) concludeInto(f *statementVerdict, hits []retrievedPassage, readings []reading.Reading) {
+// concludeFromReadings sets the verdict on a statement from a reader's readings of the retrieved passages.
+func (s *Session) concludeFromReadings(f *statementVerdict, hits []retrievedPassage, readings []reading.Reading) {
 	d := f.statement
 	silence, unread, refused := 1.0, 0, ""
 	var verdicts []passageVerdict
@@ -135,6 +136,8 @@ func probability(r reading.Reading, l reading.Label) float64 {
 	return 0
 }
 
+// decideByReadings sets the verdict of a statement from the verdicts of its passages. Evidence for and against it is
+// a conflict.
 func (f *statementVerdict) decideByReadings(verdicts []passageVerdict) {
 	strongest := func(verdict string) *passageVerdict { return strongestWithVerdict(verdicts, verdict) }
 	yes, part, plan, no := strongest(VerdictCovered), strongest(VerdictPartial), strongest(VerdictPlanned), strongest(VerdictDenied)

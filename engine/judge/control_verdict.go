@@ -21,6 +21,7 @@ func (f *statementVerdict) credit() float64 {
 	return f.creditIgnoringTopic()
 }
 
+// creditIgnoringTopic returns how much of the statement is satisfied, from 0 to 1.
 func (f *statementVerdict) creditIgnoringTopic() float64 {
 	switch {
 	case f.verdict == VerdictCovered:
@@ -312,7 +313,7 @@ func formatFulfillmentDegrees(n map[string]int, strong, without, total int) stri
 		"Of %s: %s",
 		prose.Count(total, "requirement", "requirements"),
 		joinPositiveAmounts(
-			[]amount{
+			[]countWithWords{
 				{n[VerdictCovered], "fully met"},
 				{strong - n[VerdictCovered], "nearly met"},
 				{n[VerdictPartial] - strong + n[VerdictCovered], "partially met"},
@@ -323,7 +324,7 @@ func formatFulfillmentDegrees(n map[string]int, strong, without, total int) stri
 }
 
 func formatVerdictCounts(n map[string]int, total int) string {
-	return fmt.Sprintf("of %s, %s", prose.Count(total, "requirement", "requirements"), joinPositiveAmounts([]amount{
+	return fmt.Sprintf("of %s, %s", prose.Count(total, "requirement", "requirements"), joinPositiveAmounts([]countWithWords{
 		{n[VerdictCovered], "fully met"},
 		{n[VerdictPartial], "partially met"},
 		{n[VerdictConflicting], "contradicted"},
@@ -334,13 +335,14 @@ func formatVerdictCounts(n map[string]int, total int) string {
 	}))
 }
 
-type amount struct {
+// countWithWords is a number with the words that follow it.
+type countWithWords struct {
 	n     int
 	words string
 }
 
 // joinPositiveAmounts formats those amounts that are above zero as a list.
-func joinPositiveAmounts(all []amount) string {
+func joinPositiveAmounts(all []countWithWords) string {
 	var parts []string
 	for _, a := range all {
 		if a.n > 0 {

@@ -37,6 +37,7 @@ const (
 	maxKindBytes        = 6 << 10
 )
 
+// cue returns a pattern that ignores case and in which ^ and $ match at line breaks.
 func cue(expression string) *lazyregexp.Prefiltered {
 	return lazyregexp.NewPrefiltered(`(?im)` + expression)
 }

@@ -61,8 +61,10 @@ type questionCache struct {
 	denial, plan    *passageVerdict
 }
 
+// subjectVerdict holds what a passage says about a control as a whole; see judgeWholeControlIn.
 type subjectVerdict struct{ denial, plan *passageVerdict }
 
+// cachedJudgement is the judgment on a control, once it has been made.
 type cachedJudgement struct {
 	mu        sync.Mutex
 	done      bool

@@ -101,16 +101,17 @@ func (s *Session) judgeStatement(ctx context.Context, d *preparedStatement) (sta
 // combineVerdicts combines the verdicts on all passages into the verdict on a statement.
 func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) statementVerdict {
 	f := statementVerdict{statement: d}
-	s.combineInto(&f, hits, s.correctVerdicts(&f, hits, verdicts))
+	s.concludeFromVerdicts(&f, hits, s.correctVerdicts(&f, hits, verdicts))
 	f.markCorrections()
 	if len(f.corrections) > 0 {
 		f.uncorrected = &statementVerdict{statement: d}
-		s.combineInto(f.uncorrected, hits, verdicts)
+		s.concludeFromVerdicts(f.uncorrected, hits, verdicts)
 	}
 	return f
 }
 
-func (s *Session) combineInto(f *statementVerdict, hits []retrievedPassage, verdicts []passageVerdict) {
+// concludeFromVerdicts sets the verdict on a statement from the verdicts on the retrieved passages.
+func (s *Session) concludeFromVerdicts(f *statementVerdict, hits []retrievedPassage, verdicts []passageVerdict) {
 	for _, h := range hits {
 		if h.score < 0.5 {
 			continue

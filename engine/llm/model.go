@@ -113,6 +113,7 @@ type Model struct {
 	digest      modelDigestCache
 }
 
+// driver is the API of a model's server.
 type driver interface {
 	chat(context.Context, Request) (Answer, error)
 	status(context.Context) (Status, error)

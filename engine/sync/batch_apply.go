@@ -650,6 +650,7 @@ func (r *batchApplier) remoteSide(tx *store.Tx, t *table, key []byte, field stri
 	return s
 }
 
+// recordFieldConflicts stores conflicts between fields and publishes them as events.
 func (r *batchApplier) recordFieldConflicts(tx *store.Tx, t *table, l *changeLine, conflicts []merge.Conflict, id, label string) error {
 	for _, c := range conflicts {
 		c.RecordID, c.Label = cmp.Or(c.RecordID, id), cmp.Or(c.Label, label)

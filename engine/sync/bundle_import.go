@@ -301,6 +301,8 @@ func (u *bundleImporter) readParts(ctx context.Context, k *fileSaver, r *bundle.
 	}
 }
 
+// readPartIntoMemory stores a part of a bundle. It returns an error if a bundle of this role doesn't have such a
+// part, or has it only once.
 func (u *bundleImporter) readPartIntoMemory(kind string, data []byte) error {
 	switch {
 	case kind == bundle.Changes && u.manifest.Role == store.SyncRoleRemote:

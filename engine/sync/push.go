@@ -300,6 +300,7 @@ func (r *batchApplier) applyLines(tx *store.Tx) error {
 	return r.rehashVersionsAndRecordArtifacts(tx, sealed)
 }
 
+// checkLineKey returns an error if a change has an unknown table or an invalid key.
 func checkLineKey(l *changeLine) error {
 	t := tableByName(l.Table)
 	if t == nil {

@@ -90,6 +90,7 @@ func evidenceTypeError(err error) error {
 	return api.Invalid("evidence", "a field has a value of the wrong type: %v", err)
 }
 
+// filterEvidence returns the evidence for which keep returns true, and the removed rest.
 func (q *quoteChecker) filterEvidence(raw json.RawMessage, keep func(*api.Evidence) (bool, error)) (filteredEvidence, error) {
 	out := filteredEvidence{remaining: raw}
 	if len(raw) == 0 || string(raw) == "null" {

@@ -128,6 +128,7 @@ func (s *Service) runNextStep(ctx context.Context, run *store.WorkflowRun) error
 	})
 }
 
+// stepNamed returns the step with the given name. It panics if there is none.
 func stepNamed(run *store.WorkflowRun, name string) *api.WorkflowStep {
 	n := slices.IndexFunc(run.Steps, func(st api.WorkflowStep) bool { return st.Name == name })
 	return &run.Steps[n]

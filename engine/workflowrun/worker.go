@@ -132,6 +132,7 @@ func (s *Service) inTurns(ready []readyRun) []readyRun {
 	return ready
 }
 
+// isActive reports whether this process is working on a run.
 func (s *Service) isActive(runID string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,6 +208,7 @@ func (s *Service) acquireRun(ctx context.Context, org, id string) (run store.Wor
 	return run, err
 }
 
+// takeOrExtendLease gives this process the lease of a run from now on.
 func (s *Service) takeOrExtendLease(run *store.WorkflowRun, now time.Time) {
 	run.LeaseHolder, run.LeasedSince, run.LeasedUntil = s.workerID, now, now.Add(leaseDuration)
 }

@@ -29,6 +29,7 @@ type Indicator struct {
 // Indicators lists the indicators that led to an answer, in the order in which they were found.
 type Indicators []Indicator
 
+// add adds an indicator: the rule that matched, the text found, and its meaning.
 func (s *Indicators) add(rule, found, means string) {
 	*s = append(*s, Indicator{Rule: rule, Found: truncate(found, 200), Means: means})
 }

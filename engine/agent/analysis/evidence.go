@@ -154,6 +154,7 @@ type preparedText struct {
 	hasPasswordLength bool // states a password length, held in passwordLength
 }
 
+// clause is a clause of the evidence, with the terms that it contains.
 type clause struct {
 	text string
 	// terms are the clause's own terms. contextTerms also include those of the preceding clause,
@@ -342,6 +343,7 @@ func EvaluateEvidence(_ context.Context, requirement, description string) (evalu
 	return out, signs
 }
 
+// elementVerdict is the verdict on whether the evidence has a required element.
 type elementVerdict struct {
 	met           bool
 	share         float64

@@ -134,6 +134,7 @@ var (
 // errors.
 const minFailedLogins = 4
 
+// triage is the intermediate result of a triage.
 type triage struct {
 	severity  int
 	vector    string
@@ -141,6 +142,7 @@ type triage struct {
 	signs     Indicators
 }
 
+// recordAttack records an attack. The most severe one determines the vector.
 func (t *triage) recordAttack(severity int, vector string) {
 	if !t.hasAttack || severity > t.severity {
 		t.severity, t.vector = severity, vector

@@ -315,6 +315,7 @@ func containsAll(words, lines []string) bool {
 	return true
 }
 
+// isOneOfAlternatives reports whether got is one of the alternatives, which are separated by "|".
 func isOneOfAlternatives(got, alternatives string) bool {
 	return slices.Contains(strings.Split(alternatives, "|"), got)
 }

@@ -190,6 +190,7 @@ func isLaterThan72Hours(n, unit string) bool {
 	return hours > 72
 }
 
+// findLiability describes the liability provisions of a contract. It flags those that are unfavorable.
 func findLiability(t parsedText, vendor string, flag func(string), signs *Indicators) string {
 	if m, ok := t.findMention(unlimitedLiability); ok {
 		signs.add("liability", m, "unlimited")

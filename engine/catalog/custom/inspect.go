@@ -133,6 +133,7 @@ func (in *inspector) path() string {
 	return FormatPath(path)
 }
 
+// visit processes a token: it checks names and nesting, and hashes the content.
 func (in *inspector) visit(tok json.Token) error {
 	if delim, ok := tok.(json.Delim); ok && (delim == '}' || delim == ']') {
 		in.writeHash(delim.String())

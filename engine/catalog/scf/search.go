@@ -25,6 +25,7 @@ type textIndex struct {
 	codes []string
 }
 
+// posting is a document that contains a term, with the term's weight in it.
 type posting struct {
 	doc    int32
 	weight float32
@@ -103,6 +104,7 @@ func (w *indexer) addText(text string, weight float32) {
 	w.words.eachCompound(text, addTerm)
 }
 
+// flushDocument adds the collected terms to the index as those of a document.
 func (w *indexer) flushDocument(doc int32) {
 	for _, term := range w.order {
 		weight := w.counts[term]
@@ -121,6 +123,7 @@ type stemmer struct {
 
 func newStemmer() *stemmer { return &stemmer{stems: map[string]string{}, env: snowballstem.NewEnv("")} }
 
+// eachStem calls yield with the stem of each word that is not a stop word.
 func (w *stemmer) eachStem(text string, yield func(stem string)) {
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)

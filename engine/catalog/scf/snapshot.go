@@ -103,6 +103,7 @@ func (s *Snapshot) Source() *Source { return s.src }
 // Version returns the version's record.
 func (s *Snapshot) Version() api.CatalogVersion { return s.record }
 
+// indexCodes checks the codes of the catalog's records, and indexes the records by code.
 func (s *Snapshot) indexCodes() error {
 	src := s.src
 	s.domains = make(map[string]int, len(src.Domains))
@@ -167,6 +168,7 @@ func (s *Snapshot) indexCodes() error {
 	return nil
 }
 
+// indexMappings checks the mappings, and indexes them by control and by requirement.
 func (s *Snapshot) indexMappings() error {
 	src := s.src
 	for i := range src.Mappings {

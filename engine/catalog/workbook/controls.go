@@ -219,6 +219,7 @@ func (im *importer) readMarkedCell(c *scf.Control, col mainColumn, text, where s
 	}
 }
 
+// appendNew appends s unless the list already contains it.
 func appendNew(list []string, s string) []string {
 	if slices.Contains(list, s) {
 		return list

@@ -296,6 +296,7 @@ func newChunk(index int, units []unit) Chunk {
 	return c
 }
 
+// dominantKind returns the kind with the greatest weight.
 func dominantKind(weight map[document.Kind]int) document.Kind {
 	best := document.Paragraph
 	for _, k := range []document.Kind{document.Paragraph, document.ListItem, document.TableRow, document.Line, document.Heading} {

@@ -231,6 +231,7 @@ func (l *learner) applyAdam(rate float64) {
 	})
 }
 
+// weighted is a term with a weight.
 type weighted struct {
 	term   int32
 	weight float32

@@ -23,11 +23,13 @@ type trainingSet struct {
 	documentRows int
 }
 
+// query is a training text with the documents that it should find.
 type query struct {
 	terms   []int32
 	targets []target // weights add up to 1
 }
 
+// target is a document that a query should find.
 type target struct {
 	document int
 	weight   float32
@@ -48,6 +50,7 @@ type textCollector struct {
 	owners    []map[int]float32 // per text: document and weight
 }
 
+// addOwner records that a text belongs to a document with a weight.
 func (g *textCollector) addOwner(text string, document int, weight float32) {
 	n, ok := g.textIndex[text]
 	if !ok {

@@ -51,6 +51,7 @@ var defaultBackground = Background{Mean: 0.1, Deviation: 0.12}
 // moments accumulates the mean and deviation of cosines, starting from a prior distribution.
 type moments struct{ n, sum, squares float64 }
 
+// moments returns the prior distribution as sums over defaultBackgroundPairs pairs.
 func (b Background) moments() moments {
 	return moments{
 		n:       defaultBackgroundPairs,

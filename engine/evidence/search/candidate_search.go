@@ -21,6 +21,7 @@ type candidateSearch struct {
 	limit        int
 }
 
+// findCandidates returns the passages that rank best by a first, fast score.
 func (r *candidateSearch) findCandidates(ctx context.Context) (topCandidates, error) {
 	x := r.index
 	if r.vector == nil || x.vectors.dims == 0 {
@@ -189,6 +190,7 @@ func (t *topCandidates) Pop() any {
 	return last
 }
 
+// offer adds a candidate if it is among the k best.
 func (t *topCandidates) offer(c candidate, k int) {
 	switch {
 	case len(*t) < k:

@@ -15,6 +15,7 @@ type quantizedVectors struct {
 	blocks       []*quantizedBlock
 }
 
+// quantizedBlock is a block of vectors, quantized to bytes.
 type quantizedBlock struct {
 	buildMu     sync.Mutex
 	rowCount    atomic.Int32 // rows

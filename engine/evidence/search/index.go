@@ -70,6 +70,7 @@ type Index struct {
 	backgroundSize int // live passages when the background was measured
 }
 
+// slot is the place of a passage in the index.
 type slot struct {
 	Passage
 	live      bool

@@ -106,6 +106,7 @@ func (w *packedPostings) hashAt(at int) uint32 {
 	return binary.LittleEndian.Uint32(w.table[at*tableRowBytes:])
 }
 
+// listAt returns a reader of the posting list with the given number.
 func (w *packedPostings) listAt(at int) bytereader.Reader {
 	from, to := uint32(0), binary.LittleEndian.Uint32(w.table[at*tableRowBytes+4:])
 	if at > 0 {

@@ -48,6 +48,7 @@ type Answer struct {
 	Score float64
 }
 
+// question is a query with its best passages.
 type question struct {
 	vector     []float32 // nil: none
 	background Background
@@ -76,6 +77,7 @@ type indexedPassage struct {
 	live  bool
 }
 
+// rankedSlot is a passage with its score.
 type rankedSlot struct {
 	fusedScore float64
 	slot       int32

@@ -24,6 +24,7 @@ type termPostings struct {
 	liveCount int // live passages that contain the term
 }
 
+// posting is a passage that contains a stem.
 type posting struct {
 	slot   int32
 	count  uint16

@@ -47,6 +47,7 @@ type question struct {
 	numbers    map[string]int // of passages, from 1, by hash
 }
 
+// newQuestion returns a question about statements, in which each passage occurs only once.
 func newQuestion(statements []Statement, repeated bool) *question {
 	q := &question{statements: statements, numbers: map[string]int{}}
 	for _, s := range statements {

@@ -226,6 +226,7 @@ func (r *Reader) ask(ctx context.Context, statements []Statement, use func(State
 	return nil
 }
 
+// askBoth asks about two sets of statements, one after the other.
 func (r *Reader) askBoth(ctx context.Context, a, b []Statement, use func(Statement, Outcome)) error {
 	if err := r.ask(ctx, a, use); err != nil {
 		return err

@@ -72,6 +72,7 @@ func resultRank(r api.Result) int {
 	return slices.Index([]api.Result{api.Met, api.ResultNotApplic, api.PartiallyMet, api.ResultNoEvid, api.NotMet}, r)
 }
 
+// causesOrUser returns the causes of a change, or "user" if a user made it.
 func causesOrUser(now, before api.Finding, causes []string) []string {
 	if now.Source == "manual" || before.Source == "manual" ||
 		!slices.Equal(now.EditedFields, before.EditedFields) && len(now.EditedFields) > 0 {

@@ -162,6 +162,8 @@ func ReadOpenList(text string) (outside, undone bool) {
 	return false, false
 }
 
+// introducesOutsideItems reports whether the items that follow the sentence are not the organization's own
+// statements.
 func (s *Sentence) introducesOutsideItems() bool {
 	return s.IsUnasserted() || forwardPattern.MatchString(s.Text) ||
 		namesOtherOrganization(splitWords(s.Text)) && negationPattern.MatchString(s.Text)

@@ -82,7 +82,7 @@ func (s *lanes) wake(k laneKey, now time.Time) {
 	} else {
 		l.makeDue(now)
 	}
-	s.signal()
+	s.notifyReady()
 }
 
 // get returns a lane. A new one queues behind those that are waiting.
@@ -117,7 +117,8 @@ func (s *lanes) setDue(k laneKey, due time.Time) {
 	}
 }
 
-func (s *lanes) signal() {
+// notifyReady sends a value to ready unless one is already pending.
+func (s *lanes) notifyReady() {
 	select {
 	case s.ready <- struct{}{}:
 	default:
@@ -154,7 +155,7 @@ func (s *lanes) start(now time.Time) (started []laneKey) {
 			if isFree := s.sendingAll < maxSending && (!l.isSlow || s.sendingSlow < maxSendingSlow); isFree {
 				s.turn++
 				l.sending, l.woken, l.turn, s.turns[org] = true, false, s.turn, s.turn
-				s.count(k, l, 1)
+				s.addSending(k, l, 1)
 				started = append(started, k)
 			}
 			if due[org] = rest; len(rest) > 0 && s.sending[org] < maxSendingOrg {
@@ -166,7 +167,8 @@ func (s *lanes) start(now time.Time) (started []laneKey) {
 	return started
 }
 
-func (s *lanes) count(k laneKey, l *lane, n int) {
+// addSending adds n to the numbers of lanes that are sending.
+func (s *lanes) addSending(k laneKey, l *lane, n int) {
 	s.sendingAll += n
 	if s.sending[k.organization] += n; s.sending[k.organization] == 0 {
 		delete(s.sending, k.organization)
@@ -189,7 +191,7 @@ func (s *lanes) end(k laneKey, r result, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.all[k]
-	s.count(k, l, -1)
+	s.addSending(k, l, -1)
 	woken := l.woken
 	*l = lane{isSlow: r.isSlow, turn: l.turn, endedAt: now}
 	if r.hasFailed {
@@ -203,7 +205,7 @@ func (s *lanes) end(k laneKey, r result, now time.Time) {
 	} else if r.next.Equal(never) && !r.isSlow { // slow lanes are remembered
 		delete(s.all, k)
 	}
-	s.signal()
+	s.notifyReady()
 }
 
 // forgetOld forgets the paused lanes and the slow ones without deliveries that have not sent for an hour, and the turns of

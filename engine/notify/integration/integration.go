@@ -263,7 +263,7 @@ func firstError(err error, next ...func() error) error {
 
 func normalizeName(name string) (string, error) {
 	name = strings.TrimSpace(name)
-	if _, err := textOf("name", name); err != nil || name == "" {
+	if _, err := checkedText("name", name); err != nil || name == "" {
 		return "", invalidFieldError("name", "a name without line breaks is required")
 	}
 	return name, nil

@@ -182,7 +182,7 @@ func normalizeValue(g netguard.Guard, at string, f api.IntegrationField, v any) 
 		}
 		out := []any{}
 		for i, one := range all {
-			text, err := textOf(fmt.Sprintf("%s[%d]", at, i), one)
+			text, err := checkedText(fmt.Sprintf("%s[%d]", at, i), one)
 			if err != nil {
 				return nil, err
 			}
@@ -196,10 +196,10 @@ func normalizeValue(g netguard.Guard, at string, f api.IntegrationField, v any) 
 		}
 		out := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
-			if _, err := textOf(at+" (a name)", name); err != nil || name == "" {
+			if _, err := checkedText(at+" (a name)", name); err != nil || name == "" {
 				return nil, invalidFieldError(at, "%q is not a valid name", netguard.SanitizeLine(name))
 			}
-			text, err := textOf(at+"."+netguard.SanitizeLine(name), all[name])
+			text, err := checkedText(at+"."+netguard.SanitizeLine(name), all[name])
 			if err != nil {
 				return nil, err
 			}
@@ -207,7 +207,7 @@ func normalizeValue(g netguard.Guard, at string, f api.IntegrationField, v any) 
 		}
 		return out, nil
 	}
-	text, err := textOf(at, v)
+	text, err := checkedText(at, v)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,8 @@ func normalizeTextOfKind(g netguard.Guard, at string, f api.IntegrationField, te
 	return text, nil
 }
 
-func textOf(at string, v any) (string, error) {
+// checkedText returns v as a string, or an error if it isn't a short single-line text.
+func checkedText(at string, v any) (string, error) {
 	text, is := v.(string)
 	switch {
 	case !is:

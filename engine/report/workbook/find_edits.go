@@ -128,6 +128,7 @@ func (w *Workbook) FindEdits(x *ExportInfo, l Layout) (rows []ChangedRow, proble
 	return f.rows, f.problems, f.notes
 }
 
+// editFinder finds the edits in a workbook.
 type editFinder struct {
 	workbook     *Workbook
 	layout       Layout

@@ -48,6 +48,7 @@ type milestoneLine struct {
 	title       string
 }
 
+// changeLine is a change of a date, as a line of a cell.
 type changeLine struct {
 	number                    int
 	changedOn, changedBy, due string
@@ -159,6 +160,7 @@ func parseNumberedLines(s string) (out []numberedText, problem string) {
 	return out, ""
 }
 
+// numberedText is a line of a cell that begins with a number.
 type numberedText struct {
 	line, number int
 	text         string

@@ -93,6 +93,7 @@ func isWordRune(r rune) bool {
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 
+// isCodeJoiner reports whether r can join the parts of a code such as AC-2 or 164.312.
 func isCodeJoiner(r rune) bool {
 	switch r {
 	case '.', '-', '_', '/', ':', '‐', '‑', '–':
@@ -181,6 +182,7 @@ type stemmer struct {
 	cache map[string]stemResult
 }
 
+// stemResult is the stem of a word, and the kind of word it is.
 type stemResult struct {
 	stem string
 	kind Kind
@@ -192,6 +194,7 @@ var stemmers = sync.Pool{New: func() any {
 	return &stemmer{env: snowballstem.NewEnv(""), cache: make(map[string]stemResult)}
 }}
 
+// splitRun appends the words between start and end as tokens.
 func (s *stemmer) splitRun(text string, start, end int, tokens []Token) []Token {
 	for i := start; i < end; {
 		r, size := decodeRune(text[i:])

@@ -329,6 +329,7 @@ func (w *wordWalker) trackDeletion(e xml.StartElement) {
 	}
 }
 
+// endVisibility ends the effect of an element on what is visible.
 func (w *wordWalker) endVisibility(e xml.EndElement) {
 	switch name := e.Name.Local; name {
 	case "tbl", "txbxContent":

@@ -185,6 +185,7 @@ func floatAttr(e xml.StartElement, name string) float64 {
 	return v
 }
 
+// set applies the attributes of run properties.
 func (f *slideFormat) set(e xml.StartElement) {
 	switch attrValue(e, "strike") {
 	case "sngStrike", "dblStrike":

@@ -312,6 +312,7 @@ func (r *rtfReader) currentCharset() encoding.Encoding {
 	return r.defaultCharset
 }
 
+// putByte adds a byte of text, which may be part of a multi-byte character.
 func (r *rtfReader) putByte(c byte) {
 	if r.skip > 0 {
 		r.skip--

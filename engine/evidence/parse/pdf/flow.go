@@ -181,6 +181,7 @@ func (f *flowWriter) writePage(p *pageLayout) {
 	f.last = nil // distances to items on the next page are meaningless
 }
 
+// addPageFurniture adds a line or table that is repeated on each page, such as a header.
 func (f *flowWriter) addPageFurniture(it layoutItem, at api.Locator) {
 	if it.line != nil {
 		f.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: it.line.text, Locator: at})

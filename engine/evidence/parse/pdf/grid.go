@@ -154,6 +154,7 @@ func mergeRules(rules []rule, horizontal bool, tolerance float64) []rule {
 	return out
 }
 
+// distinctPositions returns the positions of the rules in ascending order. Nearly equal positions count as one.
 func distinctPositions(rules []rule) []float64 {
 	var at []float64
 	for _, r := range rules {
@@ -215,6 +216,7 @@ func (g *grid) assignCells(hs, vs []rule) {
 	}
 }
 
+// cellRoot returns the cell that represents the merged cell that contains cell i.
 func (g *grid) cellRoot(i int) int {
 	for g.cellOf[i] != i {
 		g.cellOf[i] = g.cellOf[g.cellOf[i]]

@@ -27,6 +27,7 @@ type pagePictures struct {
 	boxes         []box
 }
 
+// find returns the large pictures of a page without words on them, and skips those that were on an earlier page, too.
 func (f pictureFinder) find(p *pageContent) pagePictures {
 	out := pagePictures{number: p.number, width: p.w, height: p.h}
 	for _, b := range joinStrips(p.pictures) {

@@ -249,6 +249,7 @@ func (p *pen) lineTo(x, y float64) {
 	p.x, p.y = x, y
 }
 
+// flushToRules adds the lines drawn so far to the rules of the page.
 func (p *pen) flushToRules() {
 	for _, l := range p.lines {
 		if len(p.page.rules) <= maxPageRules {

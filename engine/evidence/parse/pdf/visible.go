@@ -118,6 +118,7 @@ func (w word) along() (from, to float64) {
 	return w.x0, w.x1
 }
 
+// thickness returns the size of a word across its writing direction.
 func (w word) thickness() float64 {
 	if w.turn.isVertical() {
 		return w.x1 - w.x0

@@ -169,6 +169,7 @@ type htmlReader struct {
 	mail       *htmlMail     // set if the page is the text of a mail
 }
 
+// flush ends the current block and adds it to the document.
 func (h *htmlReader) flush() {
 	text := h.text.String()
 	h.text.Reset()

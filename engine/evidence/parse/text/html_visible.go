@@ -82,6 +82,7 @@ func styleTexts(root *html.Node) (out []string) {
 	return out
 }
 
+// visit removes the text below n that isn't visible, and counts it as not read.
 func (p *visibilityPass) visit(n *html.Node, look appearance) error {
 	if p.elements++; p.elements%1024 == 0 {
 		if err := p.b.Context().Err(); err != nil {

@@ -163,7 +163,7 @@ func withoutMarks(lines []string) (out []string) {
 // ReadMailHTML reads the HTML text of a mail, as ReadMailText does.
 func ReadMailHTML(b *document.Builder, text string, isForward bool) error {
 	m := &htmlMail{isForward: isForward}
-	m.begin(b.NewPart(), false)
+	m.beginPart(b.NewPart(), false)
 	h := &htmlReader{b: m.current(), mail: m}
 	if err := h.read(text); err != nil {
 		return err
@@ -183,7 +183,8 @@ type htmlMail struct {
 
 func (m *htmlMail) current() *document.Builder { return m.pieces[len(m.pieces)-1].part }
 
-func (m *htmlMail) begin(part *document.Builder, isQuoted bool) {
+// beginPart starts the next piece of the mail, which is quoted or not.
+func (m *htmlMail) beginPart(part *document.Builder, isQuoted bool) {
 	m.pieces = append(m.pieces, mailPiece{part, isQuoted})
 }
 
@@ -196,7 +197,7 @@ func (m *htmlMail) isQuote(n *html.Node) bool {
 // switchTo makes the text that follows own or quoted text.
 func (h *htmlReader) switchTo(isQuoted bool) {
 	if m := h.mail; m.pieces[len(m.pieces)-1].isQuoted != isQuoted {
-		m.begin(h.b.NewPart(), isQuoted)
+		m.beginPart(h.b.NewPart(), isQuoted)
 		h.b = m.current()
 	}
 }

@@ -79,6 +79,7 @@ func (x *executor) countSteps(n int) (mayContinue bool) {
 	return x.err == nil
 }
 
+// stopError returns the error for a layout that was stopped because of a limit.
 func stopError(format string, args ...any) error {
 	return api.Invalid("layout", "the layout was stopped: %s", fmt.Sprintf(format, args...))
 }
@@ -120,6 +121,7 @@ type (
 	drawingTag struct{ start string }
 )
 
+// conditionalBranch is a branch of a condition.
 type conditionalBranch struct {
 	when expression // nil for else
 	body []op
@@ -338,6 +340,6 @@ func (e logical) eval(x *executor) reflect.Value {
 
 func (e filtered) eval(x *executor) reflect.Value {
 	v := e.of.eval(x)
-	x.countSteps(1 + length(v)/8)
+	x.countSteps(1 + lengthOf(v)/8)
 	return reflect.ValueOf(e.filter.apply(v, e.arg))
 }

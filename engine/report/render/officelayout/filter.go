@@ -42,7 +42,7 @@ var filters = map[string]filter{
 		accepts: "number", takesArgument: true, example: "{{x | round 1}}", result: textType,
 		apply: func(v reflect.Value, arg string) any {
 			digits, _ := strconv.Atoi(arg) // valid, because it is checked when the layout is read
-			n, ok := number(v)
+			n, ok := toNumber(v)
 			if !ok {
 				return ""
 			}
@@ -50,13 +50,13 @@ var filters = map[string]filter{
 		},
 	},
 	"percent": {accepts: "number", result: textType, apply: func(v reflect.Value, _ string) any {
-		n, ok := number(v)
+		n, ok := toNumber(v)
 		if !ok {
 			return ""
 		}
 		return strconv.FormatFloat(math.Round(n), 'f', 0, 64) + "%"
 	}},
-	"count": {accepts: "list", result: countType, apply: func(v reflect.Value, _ string) any { return length(v) }},
+	"count": {accepts: "list", result: countType, apply: func(v reflect.Value, _ string) any { return lengthOf(v) }},
 	"join": {
 		accepts: "list", takesArgument: true, example: `{{x | join ", "}}`, result: textType,
 		apply: func(v reflect.Value, arg string) any { return joinList(v, arg) },
@@ -141,7 +141,8 @@ func dereference(v reflect.Value) reflect.Value {
 	return v
 }
 
-func number(v reflect.Value) (float64, bool) {
+// toNumber returns a value as a number, or false if it isn't one.
+func toNumber(v reflect.Value) (float64, bool) {
 	switch v = dereference(v); {
 	case !v.IsValid():
 	case v.CanInt():
@@ -154,7 +155,8 @@ func number(v reflect.Value) (float64, bool) {
 	return 0, false
 }
 
-func length(v reflect.Value) int {
+// lengthOf returns the length of a list, map or text, and 0 for other values.
+func lengthOf(v reflect.Value) int {
 	switch v = dereference(v); v.Kind() {
 	case reflect.Slice, reflect.Map, reflect.String:
 		return v.Len()
@@ -168,7 +170,7 @@ func joinList(v reflect.Value, between string) string {
 	}
 	v = dereference(v)
 	var out []string
-	for i := range length(v) {
+	for i := range lengthOf(v) {
 		out = append(out, formatValue(v.Index(i)))
 	}
 	return strings.Join(out, between)
@@ -217,8 +219,8 @@ func isTrue(v reflect.Value) bool {
 
 // compare compares two values as numbers if both are numbers, and otherwise as text, ignoring case.
 func compare(a, b reflect.Value) int {
-	x, isNumber := number(a)
-	y, alsoNumber := number(b)
+	x, isNumber := toNumber(a)
+	y, alsoNumber := toNumber(b)
 	if isNumber && alsoNumber {
 		return cmp.Compare(x, y)
 	}
@@ -234,7 +236,7 @@ func textToCompare(v reflect.Value) string {
 	case v.IsValid() && v.Type() == timeType:
 		return formatMoment(v, time.DateOnly)
 	}
-	if n, ok := number(v); ok {
+	if n, ok := toNumber(v); ok {
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	}
 	return formatValue(v)

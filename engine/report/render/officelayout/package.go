@@ -153,7 +153,8 @@ func (l *Layout) Err() error {
 	)
 }
 
-func (l *Layout) refuseMacros() error {
+// macrosError returns the error for a layout with macros.
+func (l *Layout) macrosError() error {
 	return refusalError("the layout contains macros, which are never run or passed on; save it without macros, as .%s", l.format)
 }
 
@@ -179,7 +180,7 @@ func (l *Layout) open(file []byte) error {
 			return refusalError("the layout contains a part with the unusable name %q", f.Name)
 		}
 		if strings.HasPrefix(path.Base(strings.ToLower(f.Name)), "vba") { // rejected even if nothing refers to it
-			return l.refuseMacros()
+			return l.macrosError()
 		}
 		if l.byName[strings.ToLower(f.Name)] != nil {
 			return refusalError("the layout contains the part %q twice", f.Name)
@@ -274,7 +275,7 @@ func (l *Layout) readTypes() error {
 		to, isMain := mainTypes[l.format][kind]
 		switch {
 		case strings.Contains(strings.ToLower(kind), "macro") || strings.Contains(strings.ToLower(kind), "vbaproject"):
-			err = l.refuseMacros()
+			err = l.macrosError()
 		case strings.Contains(strings.ToLower(kind), "activex") || strings.Contains(kind, "oleObject"):
 			err = refusalError("the layout contains an embedded program object (%s); replace it with a picture", name)
 		case n.hasName("ct:Override") && isMain:
@@ -373,7 +374,7 @@ func (l *Layout) checkRelations() error {
 			case kind == "attachedTemplate":
 				dropped = append(dropped, n)
 			case kind == "vbaProject", kind == "wordVbaData":
-				err = l.refuseMacros()
+				err = l.macrosError()
 			case slices.Contains([]string{"oleObject", "control", "aFChunk", "subDocument", "frame", "activeXControlBinary"}, kind),
 				kind == "package" && !strings.Contains(source, "/charts/"):
 				err = refusalError("%s of the layout embeds another file (%s); replace it with a picture or text", partTitle(source), r.target)

@@ -45,7 +45,7 @@ func (l *Layout) readSlides() error {
 		if !n.hasName("p:sldId") {
 			return true
 		}
-		id := relationOf(n)
+		id := relationshipID(n)
 		at := slices.IndexFunc(relations, func(r relation) bool { return r.id == id })
 		var found *part
 		if at >= 0 {
@@ -282,7 +282,7 @@ func (d *deckChange) apply(l *Layout, put func(string, []byte)) error {
 		byRelation := map[string]*node{}
 		for _, c := range first.children {
 			if c.hasName("p:sldId") {
-				byRelation[relationOf(c)] = c
+				byRelation[relationshipID(c)] = c
 			}
 		}
 		var list []*node
@@ -324,7 +324,7 @@ func (d *deckChange) apply(l *Layout, put func(string, []byte)) error {
 	return nil
 }
 
-// idOf returns the number of a slide in the presentation's list, and relationOf its relationship.
+// idOf returns the number of a slide in the presentation's list, and relationshipID its relationship.
 func idOf(n *node) string {
 	for _, a := range n.attrs {
 		if a.Name.Local == "id" && a.Name.Space == "" {
@@ -334,7 +334,8 @@ func idOf(n *node) string {
 	return ""
 }
 
-func relationOf(n *node) string {
+// relationshipID returns the ID of the relationship that a node refers to, or "".
+func relationshipID(n *node) string {
 	for _, a := range n.attrs {
 		if a.Name.Local == "id" && a.Name.Space != "" {
 			return a.Value

@@ -209,7 +209,7 @@ func parsePart(data []byte, nodes *int) (*node, error) {
 			if at == root {
 				return nil, errors.New("it has an end tag without a start tag")
 			}
-			if _, local, _ := strings.Cut(at.name, ":"); at.prefix+local != qualified(t.Name) {
+			if _, local, _ := strings.Cut(at.name, ":"); at.prefix+local != qualifiedName(t.Name) {
 				return nil, fmt.Errorf("the element %s ends with %s", at.name, raw)
 			}
 			at.end = raw
@@ -233,7 +233,8 @@ func parsePart(data []byte, nodes *int) (*node, error) {
 	return root, nil
 }
 
-func qualified(n xml.Name) string {
+// qualifiedName returns a name with its namespace prefix.
+func qualifiedName(n xml.Name) string {
 	if n.Space == "" {
 		return n.Local
 	}

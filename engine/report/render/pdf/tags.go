@@ -288,12 +288,14 @@ type updater struct {
 // maxPacked is the maximum number of objects in a stream.
 const maxPacked = 1000
 
+// put writes an object.
 func (x *updater) put(n int, object []byte) {
 	x.offsets[n] = x.base + len(x.out)
 	x.out = append(x.out, fmt.Sprintf("%d 0 obj\n", n)...)
 	x.out = append(append(x.out, object...), "\nendobj\n"...)
 }
 
+// pack adds an object to the current object stream, which is compressed.
 func (x *updater) pack(n int, object string) {
 	x.numbers, x.texts = append(x.numbers, n), append(x.texts, object)
 	if len(x.numbers) == maxPacked {
@@ -301,6 +303,7 @@ func (x *updater) pack(n int, object string) {
 	}
 }
 
+// flushPacked writes the current object stream.
 func (x *updater) flushPacked() {
 	if len(x.numbers) == 0 {
 		return

@@ -324,7 +324,7 @@ func (l *textLine) appendWord(w word, space, pad float64) {
 		n := len(l.runs)
 		if n > 0 && r.canMergeWith(l.runs[n-1]) {
 			last := &l.runs[n-1]
-			last.text += strings.Repeat(" ", spacesIn(gap, r.textStyle)) + r.text
+			last.text += strings.Repeat(" ", spacesForGap(gap, r.textStyle)) + r.text
 			last.width += gap + r.width
 			l.width += gap + r.width
 			continue
@@ -345,7 +345,8 @@ func (r textRun) canMergeWith(previous textRun) bool {
 	return r.badge == previous.badge && (r.badge != "" || r.textStyle == previous.textStyle && r.ref == previous.ref)
 }
 
-func spacesIn(gap float64, st textStyle) int {
+// spacesForGap returns the number of spaces that correspond to a gap, at least one unless the gap is 0.
+func spacesForGap(gap float64, st textStyle) int {
 	if gap == 0 {
 		return 0
 	}

@@ -53,6 +53,7 @@ func (s templateLimitError) Error() string { return string(s) }
 // templateStepCost is the fixed cost of a step, to which the cost of the step's work is added.
 const templateStepCost = 4
 
+// spendSteps counts steps of a template, and returns an error if there are too many or the time is over.
 func (b *templateBudget) spendSteps(n int) error {
 	before := b.steps
 	if b.steps += n + templateStepCost; b.steps > maxTemplateSteps {
