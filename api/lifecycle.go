@@ -2,8 +2,8 @@ package api
 
 import "slices"
 
-// This file says which states an assessment passes through, which state may follow which, and at which gates a user
-// must approve a deliverable first.
+// This file defines the states that an assessment passes through, the transitions between them, and the gates at which
+// a user must approve a deliverable first.
 
 // State is the lifecycle state of an assessment.
 type State string
@@ -126,7 +126,7 @@ func (s State) HasReached(other State) bool {
 	return slices.Index(all, s) >= slices.Index(all, other)
 }
 
-// ProgressPercent returns how far s is along the lifecycle, from 0 to 100.
+// ProgressPercent returns how far along the lifecycle s is, from 0 to 100.
 func (s State) ProgressPercent() int {
 	all := States()
 	return max(0, slices.Index(all, s)) * 100 / (len(all) - 1)

@@ -5,7 +5,7 @@ import "time"
 // MaxTrendPoints is the maximum number of versions in a trend.
 const MaxTrendPoints = 24
 
-// AssessmentTrend is how the totals of an assessment developed over the versions of its Statement of Applicability.
+// AssessmentTrend shows how the totals of an assessment have changed from version to version of its Statement of Applicability.
 type AssessmentTrend struct {
 	AssessmentID string       `json:"assessment_id"`
 	Points       []TrendPoint `json:"points" doc:"The newest 24 versions, oldest first."`

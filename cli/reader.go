@@ -249,7 +249,8 @@ func (a *app) readAndDraftSoA(ctx context.Context, assessment string, flags read
 	return call(ctx, a, api.DraftSoA, &in)
 }
 
-// previewSoADraft prints what a new draft would change. Only readers that have already read, or read at once, can be previewed.
+// previewSoADraft prints what a new draft would change. The reader must have read the evidence already, or be one that reads it
+// while drafting.
 func (a *app) previewSoADraft(ctx context.Context, assessment string, flags readerFlags) error {
 	if flags.second {
 		return usageError("--dry-run can't be combined with --second-reader, because the model would have to read first")

@@ -38,9 +38,9 @@ type review struct {
 	showHistory                   bool
 	warnedVersion                 string // the version whose consequences the user has been warned about
 	wantedKey                     string // the key of the item to select once it is loaded
-	// decidedQuotes says what the user has decided on quotes here, by quoteKey.
+	// decidedQuotes holds the user's decisions on quotes since the review was opened, by quoteKey.
 	decidedQuotes map[string]string
-	// sampled has the codes of the items to read in the review by sampling, and of those read since it is shown.
+	// sampled holds the codes of the items to read in a review by sampling, and of those that the user has read since it was opened.
 	sampled map[string]bool
 }
 

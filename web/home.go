@@ -155,7 +155,7 @@ type assessmentPage struct {
 	// Domains is the maturity of the domains. Radar is its chart, or nil if there are fewer than three domains.
 	Domains []domainRow
 	Radar   *radar
-	// Versions compares its versions, of which there are VersionCount; nil if there are fewer than two.
+	// Versions compares the assessment's versions, or is nil if there are fewer than two. VersionCount is their number.
 	Versions     *trend
 	VersionCount int
 	// Trend compares the assessment with earlier ones; nil if there are none.

@@ -23,7 +23,7 @@ type itemPage struct {
 	Facts      []fact
 	Statements []api.Statement
 	Evidence   []api.Evidence
-	// Corrections are people's decisions in this assessment about passages for the control.
+	// Corrections are the decisions that users have made in this assessment about passages for the control.
 	Corrections []api.Correction
 	// Second is the second reader's verdict, if it differs.
 	Second       *api.SecondReading
@@ -150,7 +150,7 @@ func (p *itemPage) OtherQuotes() (out []api.Evidence) {
 	return out
 }
 
-// Decisions are the decisions to offer on a quote for a statement.
+// Decisions returns the decisions that the page offers on a quote for a statement.
 func (p *itemPage) Decisions() []api.CorrectionDecision {
 	if !p.MayEdit || p.Kind.Gate != api.GateSoA {
 		return nil

@@ -277,7 +277,7 @@ func (k deliverableType[V, I]) readItems(tx *store.Tx, org, version string) (out
 }
 
 // deleteVersionsKeepingItems deletes the versions of an assessment and returns their IDs. Their
-// items stay in the store, but can't be found any more.
+// items stay in the store, but can no longer be found.
 func (k deliverableType[V, I]) deleteVersionsKeepingItems(tx *store.Tx, org, assessment string) (ids []string, err error) {
 	for v, err := range k.versions.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
 		if err != nil {

@@ -581,7 +581,7 @@ func writeDraft[V, I any](
 			}
 		}
 		if k.version(&last).Status != api.VersionApproved {
-			supersededID = k.version(&last).ID // no other version is based on it any more
+			supersededID = k.version(&last).ID // no other version is based on it now
 		}
 		v, lines, err = k.insertNextVersionReturningItems(tx, by, &a, d)
 		return err

@@ -64,7 +64,7 @@ type modelRun struct {
 	answered   bool             // a control got a valid answer in this call
 }
 
-// unansweredTask is a task for which the model gave no valid answer, with what is to be stored if the run goes on.
+// unansweredTask is a task for which the model gave no valid answer, with the outcomes to store if the run continues.
 type unansweredTask struct {
 	task     *modelTask
 	outcomes []modelreader.Outcome

@@ -100,8 +100,8 @@ func (s *Service) runRemoteEmbedding(ctx context.Context) {
 // refreshRemoteVectors embeds the documents that lack remote vectors. If the model rejects a document, it
 // continues with the others and returns the first error.
 func (s *Service) refreshRemoteVectors(ctx context.Context) error {
-	// Delete the vectors of a previously configured embedder, because questions can't be embedded
-	// with it any more.
+	// Delete the vectors of a previously configured embedder, because questions
+	// can no longer be embedded with it.
 	if err := s.deleteRemoteVectors(ctx, func(v *store.Vector) bool { return v.Embedder != s.remote.embedder.Name() }); err != nil {
 		return err
 	}

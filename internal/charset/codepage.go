@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	maxDeclaration = 1024     // bytes at the beginning of a file in which an encoding is declared
+	maxDeclaration = 1024     // bytes at the beginning of a file that are searched for a declared encoding
 	maxGuessSample = 64 << 10 // bytes from which a code page is guessed
-	minHighBytes   = 4        // bytes above ASCII needed to depart from Windows-1252
-	minConfidence  = 25       // percent needed to depart from Windows-1252
+	minHighBytes   = 4        // minimum of bytes above ASCII for assuming an encoding other than Windows-1252
+	minConfidence  = 25       // percent; minimum for assuming an encoding other than Windows-1252
 	sureConfidence = 80       // percent; reached only by encodings with rules for their bytes, such as Shift JIS
 )
 
@@ -27,7 +27,7 @@ var declarationPattern = lazyregexp.New(
 	`(?i)<\?xml[^>]{0,200}\bencoding\s*=\s*["']([\w-]+)|<meta\b[^>]{0,200}\bcharset\s*=\s*["']?([\w-]+)`,
 )
 
-// A codePage is an encoding with a name for users.
+// A codePage is an encoding and the name under which users know it.
 type codePage struct {
 	encoding encoding.Encoding
 	name     string
@@ -63,7 +63,7 @@ type script struct {
 	frequent string
 }
 
-// multiByte has the encodings that need several bytes for most of their characters.
+// multiByte holds the encodings that need several bytes for most of their characters.
 var multiByte = map[string]bool{"Shift_JIS": true, "EUC-JP": true, "EUC-KR": true, "GB18030": true, "Big5": true}
 
 // guessCodePage returns the code page of text that isn't Unicode, and whether the text declares it.

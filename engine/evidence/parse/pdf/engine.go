@@ -19,7 +19,7 @@ type engine interface {
 	// open calls fn with a document that is valid until fn returns. It stops when ctx ends, and
 	// calls beginHeavy before using a lot of memory.
 	open(ctx context.Context, beginHeavy func() error, content io.ReaderAt, size int64, fn func(engineDocument) error) error
-	// close releases the engine when no document is open any more.
+	// close releases the engine when no document is open.
 	close() error
 }
 

@@ -108,7 +108,7 @@ func Write(w io.Writer, d block.Document, fonts Fonts) (err error) {
 	if err := p.file.Output(&b); err != nil {
 		return err
 	}
-	return tags.writeTagged(w, b.Bytes()) // p is not used any more, so its pages don't take up memory
+	return tags.writeTagged(w, b.Bytes()) // p is no longer used, so its pages don't take up memory
 }
 
 // layOutDocument lays out all pages of a document.
