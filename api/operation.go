@@ -120,6 +120,9 @@ type Operation struct {
 	Form   Form
 	// MaxBody is the maximum size of a JSON body in bytes, if not MaxBodyBytes.
 	MaxBody int64
+	// LargeText reports whether bodies above MaxValidatedBody are that large because of a single text, so that they can
+	// be validated too.
+	LargeText bool
 	// Tag is the documentation section of the operation.
 	Tag string
 	// In and Out are the Go types of input and output; Out is None if there is no body.
@@ -192,11 +195,17 @@ func WithAccess(a Access) Option { return func(o *Operation) { o.Access = a } }
 
 // MaxValidatedBody is the maximum size of a body that is validated against its schema, because
 // validation takes several times as much memory. If an operation's MaxBody is larger, its bodies are
-// only decoded strictly, and the operation's method validates them.
+// only decoded strictly, and the operation's method validates them, except for operations WithLargeText.
 const MaxValidatedBody = 4 << 20
 
 // WithMaxBody sets the maximum size of a JSON request body in bytes.
 func WithMaxBody(maxBytes int64) Option { return func(o *Operation) { o.MaxBody = maxBytes } }
+
+// WithLargeText sets the maximum size of a JSON request body in bytes that is large because of a single text, such as a file
+// in base64. Larger bodies than MaxValidatedBody are handled one at a time.
+func WithLargeText(maxBytes int64) Option {
+	return func(o *Operation) { o.MaxBody, o.LargeText = maxBytes, true }
+}
 
 // WithBodyEncoding sets the encoding of the request and response bodies; the default is JSON.
 func WithBodyEncoding(f Form) Option { return func(o *Operation) { o.Form = f } }

@@ -46,7 +46,7 @@ type ReportAppearance struct {
 	WithAppendices bool   `json:"with_appendices,omitempty" doc:"Bind the appendices into a report with the template client."`
 	Paper          string `json:"paper,omitempty" enum:"a4,letter" doc:"Size of the pages of pdf, docx and xlsx; the default is a4."`
 	Compare        string `json:"compare,omitempty" maxLength:"100" doc:"Id of an earlier assessment; a report with the template client says what improved, what slipped, and why. By default, the newest finished one of the same client, frameworks and catalog."`
-	Layout         string `json:"layout,omitempty" maxLength:"4000000" doc:"A layout of your own, filled in with the report's data: for docx and pptx a document in base64, for html and md a Go template."`
+	Layout         string `json:"layout,omitempty" maxLength:"28000000" doc:"A layout of your own, filled in with the report's data: for docx and pptx a document in base64, for html and md a Go template."`
 	Style          string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 that supplies the styles of a docx report."`
 }
 
@@ -54,9 +54,12 @@ type ReportAppearance struct {
 // document.
 const (
 	MaxLayoutBytes       = 256 << 10
-	MaxOfficeLayoutBytes = 2900 << 10
+	MaxOfficeLayoutBytes = 20 << 20
 	MaxStyleBytes        = 2 << 20
 )
+
+// maxLayoutBody is the maximum size of a request with a layout and a style document, both in base64.
+const maxLayoutBody = 31 << 20
 
 // ReportAppendix is a report with the details that a report with the template client leaves out.
 type ReportAppendix struct {
@@ -80,7 +83,7 @@ var ReportAppendices = []ReportAppendix{
 type LintLayoutInput struct {
 	Body struct {
 		Format string `json:"format" enum:"docx,pptx,html,md"`
-		Layout string `json:"layout" minLength:"1" maxLength:"4000000" doc:"As in the request for a report."`
+		Layout string `json:"layout" minLength:"1" maxLength:"28000000" doc:"As in the request for a report."`
 	}
 }
 
@@ -193,11 +196,11 @@ var (
 	)
 	GenerateReport = Create[GenerateReportInput, Report](
 		"generate-report", "/assessments/{assessmentId}/reports/generate", "report:write", tagReport,
-		"Generate the full report", WithMaxBody(MaxValidatedBody),
+		"Generate the full report", WithLargeText(maxLayoutBody),
 	)
 	CreateReport = Create[CreateReportInput, Report](
 		"create-report", "/assessments/{assessmentId}/reports", "report:write", tagReport,
-		"Generate a report from a template and format", WithMaxBody(MaxValidatedBody),
+		"Generate a report from a template and format", WithLargeText(maxLayoutBody),
 	)
 	GetReport = Get[GetReportInput, Report](
 		"get-report", "/reports/{reportId}", "report:read", tagReport,
@@ -213,7 +216,7 @@ var (
 	)
 	LintLayout = Post[LintLayoutInput, LayoutLint](
 		"lint-report-layout", "/report-layouts/lint", "report:read", tagReport,
-		"Check a layout for reports", WithMaxBody(MaxValidatedBody),
+		"Check a layout for reports", WithLargeText(maxLayoutBody),
 	)
 	GetExampleLayout = Get[ExampleLayoutInput, ExampleLayout](
 		"get-example-report-layout", "/report-layouts/example", "report:read", tagReport,

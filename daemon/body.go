@@ -67,7 +67,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 // rejectAmbiguousJSON rejects JSON that parsers interpret differently: duplicate names in an object,
 // invalid UTF-8, NUL characters, a second value after the first, deep nesting.
 func rejectAmbiguousJSON(body []byte) error {
-	d := jsontext.NewDecoder(bytes.NewReader(body))
+	d := jsontext.NewDecoder(bytes.NewBuffer(body)) // which it reads in place
 	for {
 		tok, err := d.ReadToken()
 		if errors.Is(err, io.EOF) {

@@ -343,6 +343,19 @@ func TestValidationMessages(t *testing.T) {
 			t.Errorf("%v: %d %s, want %q", body, a.status, a.text, want)
 		}
 	}
+	// A body that is large because of one text is validated too.
+	large := strings.Repeat("A", 5<<20)
+	for want, body := range map[string]any{
+		"unknown field":                      map[string]any{"format": "docx", "layout": large, "more": []string{large[:9]}},
+		"can't be an array":                  map[string]any{"format": "docx", "layout": []string{large}},
+		"docx, pptx":                         map[string]any{"format": "pdf", "layout": large},
+		"is not a Word document (.docx)":     map[string]any{"format": "docx", "layout": large},
+		"the request body exceeds the limit": map[string]any{"format": "docx", "layout": strings.Repeat(large, 7)},
+	} {
+		if a := key.do("POST", "/api/v1/report-layouts/lint", body); a.status != 400 || !strings.Contains(a.text, want) {
+			t.Errorf("a large body: %d %.300s, want %q", a.status, a.text, want)
+		}
+	}
 	if a := key.do("POST", "/api/v1/kb/search", map[string]any{"query": "x", "top_k": 1000}); !strings.Contains(
 		a.text,
 		"must be at most 100",

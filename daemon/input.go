@@ -102,7 +102,7 @@ func isNameKey(key string) bool {
 // newInputReader returns the reader of op's input, built from the tags of op.In. It adds the schemas of
 // the fields to schemas, and panics if a type cannot be a parameter.
 func newInputReader(schemas huma.Registry, op *api.Operation) *inputReader {
-	in := &inputReader{schemas: schemas, queryParams: map[string]bool{}, validated: op.MaxBody <= api.MaxValidatedBody}
+	in := &inputReader{schemas: schemas, queryParams: map[string]bool{}, validated: op.MaxBody <= api.MaxValidatedBody || op.LargeText}
 	t := op.In
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous || (len(f.Index) > 1 && t.Field(f.Index[0]).Name == "Body") {
@@ -326,6 +326,11 @@ func (in *inputReader) decodeBody(body []byte, v reflect.Value, at func(...strin
 // decodeValidated decodes a body and validates it against its schema.
 func (in *inputReader) decodeValidated(body []byte, into any, at func(...string) *huma.PathBuffer, problems *huma.ValidateResult) error {
 	before := len(problems.Errors)
+	if len(body) > api.MaxValidatedBody { // what isn't a large text must not take memory
+		if err := decodeStrictly(body, into, at, problems); err != nil || len(problems.Errors) > before {
+			return err
+		}
+	}
 	var parsed any
 	if err := json.Unmarshal(body, &parsed); err != nil {
 		return api.Invalid("", "%v", err)

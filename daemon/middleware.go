@@ -220,6 +220,10 @@ func validateHeadersAndURL(r *http.Request) *api.Error {
 // isValidText reports whether s is UTF-8 without NUL characters; every store can hold such strings.
 func isValidText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
+// largeBodyWait is the time for which a request with a body above api.MaxValidatedBody waits for its turn. They are handled
+// one at a time, because each takes several times its size in memory.
+const largeBodyWait = 20 * time.Second
+
 // mountWithChecks serves an operation behind its checks.
 func (s *Server) mountWithChecks(op *api.Operation, serve http.HandlerFunc) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
@@ -232,6 +236,18 @@ func (s *Server) mountWithChecks(op *api.Operation, serve http.HandlerFunc) {
 		if op.Form == api.Upload { // an upload's body is streamed: see bindUpload
 			serve(w, r)
 			return
+		}
+		if op.LargeText && (r.ContentLength < 0 || r.ContentLength > api.MaxValidatedBody) {
+			ctx, cancel := context.WithTimeout(r.Context(), largeBodyWait)
+			select {
+			case s.largeBodies <- struct{}{}:
+				cancel()
+				defer func() { <-s.largeBodies }()
+			case <-ctx.Done():
+				cancel()
+				s.sendOperationError(w, r, op, api.RateLimited(int(largeBodyWait/time.Second)))
+				return
+			}
 		}
 		body, err := readJSON(w, r, bodyLimit(op))
 		if err != nil {

@@ -65,6 +65,8 @@ type Server struct {
 
 	// boundOperations are the operations that are bound to a method.
 	boundOperations map[string]bool
+	// largeBodies has room for the request with a large body that is being handled.
+	largeBodies chan struct{}
 	// documents returns the OpenAPI document, which is built on first use.
 	documents func() (openAPIDocuments, error)
 }
@@ -74,7 +76,7 @@ func New(o Options) (*Server, error) {
 	limiter := newRateLimiter(o.Clock, o.RateLimits, o.OrgRateLimits)
 	s := &Server{
 		engine: o.Engine, log: o.Logger, clock: o.Clock, newID: o.NewID,
-		mux: chi.NewMux(), boundOperations: map[string]bool{},
+		mux: chi.NewMux(), boundOperations: map[string]bool{}, largeBodies: make(chan struct{}, 1),
 		limiter: limiter, metrics: newMetrics(o.Engine, limiter), hosts: newHostFilter(o), publicURL: o.PublicURL,
 		proxies: o.Proxies, tracer: o.Tracer,
 	}

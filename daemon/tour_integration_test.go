@@ -70,7 +70,7 @@ func (r *tour) integrations() {
 	if got := r.call(api.TestIntegration.Operation, "", ""); got["ok"] != true {
 		r.t.Errorf("the test of an integration: %v", got)
 	}
-	if got := r.call(api.SyncIntegration.Operation, "", ""); got["created"].(float64) == 0 {
+	if got := r.call(api.SyncIntegration.Operation, "", ""); got["links"].(float64) == 0 {
 		r.t.Errorf("no issue of an approved plan: %v", got)
 	}
 	item := r.path["poamItemId"]

@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"io"
 	"slices"
+	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/render"
@@ -32,8 +34,7 @@ func checkCustomLook(b api.ReportBody) error {
 		if b.Style != "" {
 			return api.Invalid("style", "the layout has styles of its own; leave out the style document")
 		}
-		_, err := decodeOfficeLayout(b.Layout)
-		return err
+		return checkOfficeLayout(b.Layout)
 	case b.Layout != "":
 		if err := usertemplate.CheckSyntax(b.Layout, b.Format); err != nil {
 			return err
@@ -51,15 +52,17 @@ func checkCustomLook(b api.ReportBody) error {
 // addCustomLookHashes adds the hashes of a request's custom template and styles, if it has any, to a report's
 // sources.
 func addCustomLookHashes(sources map[string]string, b api.ReportBody) map[string]string {
-	layout := []byte(b.Layout)
-	if isOfficeLayout(b) {
-		layout, _ = decodeOfficeLayout(b.Layout) // the layout is valid, because the report was written with it
-	}
-	for name, text := range map[string][]byte{sourceTemplateHash: layout, sourceStyleHash: []byte(b.Style)} {
-		if len(text) > 0 {
-			sum := sha256.Sum256(text)
-			sources[name] = hex.EncodeToString(sum[:])
+	for name, text := range map[string]string{sourceTemplateHash: b.Layout, sourceStyleHash: b.Style} {
+		if text == "" {
+			continue
 		}
+		var file io.Reader = strings.NewReader(text)
+		if name == sourceTemplateHash && isOfficeLayout(b) {
+			file = base64.NewDecoder(base64.StdEncoding, file)
+		}
+		h := sha256.New()
+		_, _ = io.Copy(h, file) // the layout is valid, because the report was written with it
+		sources[name] = hex.EncodeToString(h.Sum(nil))
 	}
 	return sources
 }
@@ -72,18 +75,26 @@ func isOfficeLayout(b api.ReportBody) bool {
 // officeFormats are the formats whose layouts are documents.
 var officeFormats = map[string]bool{render.FormatDOCX: true, render.FormatPPTX: true}
 
-func decodeOfficeLayout(text string) ([]byte, error) {
-	file, err := base64.StdEncoding.DecodeString(text)
+// checkOfficeLayout returns an error if a layout's file is too large or not encoded, without keeping the file in memory.
+func checkOfficeLayout(text string) error {
+	size, err := io.Copy(io.Discard, base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
 	if err != nil {
-		return nil, api.Invalid("layout", "the layout is not valid base64; encode the file")
+		return api.Invalid("layout", "the layout is not valid base64; encode the file")
 	}
-	if len(file) > api.MaxOfficeLayoutBytes {
-		return nil, api.Invalid(
+	if size > api.MaxOfficeLayoutBytes {
+		return api.Invalid(
 			"layout", "the layout is too large (%s; the maximum is %s); make its pictures smaller",
-			wording.FormatByteSize(int64(len(file))), wording.FormatByteSize(api.MaxOfficeLayoutBytes),
+			wording.FormatByteSize(size), wording.FormatByteSize(api.MaxOfficeLayoutBytes),
 		)
 	}
-	return file, nil
+	return nil
+}
+
+func decodeOfficeLayout(text string) ([]byte, error) {
+	if err := checkOfficeLayout(text); err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.DecodeString(text)
 }
 
 // LintLayout checks a layout without writing a report.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -260,9 +261,20 @@ func TestHostileLayouts(t *testing.T) {
 	if _, err := fill(t, docxWith(t, p("x"), partRels, rels("hyperlink", "https://partner.example")), testData()); err != nil {
 		t.Error(err)
 	}
+	// A chart of the layout isn't changed, and lint says so.
+	chart := strings.Replace(rels("chart", "charts/chart1.xml"), ` TargetMode="External"`, "", 1)
+	l, err := Read(docxWith(t, p("x"), partRels, chart), "docx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, _ := l.Problems(); !slices.ContainsFunc(all, func(p Problem) bool {
+		return p.Warning && p.Place == "document" && strings.Contains(p.Message, "keeps its own figures")
+	}) {
+		t.Errorf("a layout with a chart: %+v", all)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	l, err := Read(docxWith(t, p(loop)), "docx")
+	l, err = Read(docxWith(t, p(loop)), "docx")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -465,6 +465,12 @@ func (l *Layout) compile() error {
 			c.enterSlide(s, tree)
 		}
 		p.program = c.compileTree(tree)
+		for _, r := range p.relations {
+			if kind := path.Base(r.kind); kind == "chart" || kind == "chartEx" {
+				c.addWarning(nil, "", "a chart of the layout keeps its own figures in every report",
+					"if it is meant to show the report's, replace it with a picture whose alternative text is, for example, {{image charts.heat_map}}")
+			}
+		}
 	}
 	if c.tags == 0 && c.extracted <= maxTags {
 		c.part = &part{name: l.main, title: "document"}
