@@ -28,6 +28,21 @@ type CatalogVersion struct {
 	UpdatedAt        time.Time        `json:"updated_at"`
 }
 
+// InstalledCatalog is a catalog version with the state of the search that is trained on it.
+type InstalledCatalog struct {
+	CatalogVersion
+	SearchStatus string `json:"search_status" enum:"untrained,training,ready" doc:"Whether the built-in embedder has been trained on it; searches and drafts wait for that."`
+	// TrainingProgress is null if the embedder is not being trained.
+	TrainingProgress *int `json:"training_progress" doc:"In percent."`
+}
+
+// Values of InstalledCatalog.SearchStatus.
+const (
+	SearchUntrained = "untrained"
+	SearchTraining  = "training"
+	SearchReady     = "ready"
+)
+
 // FrameworkAlias lists other names for a framework, such as its header in a workbook.
 type FrameworkAlias struct {
 	Code  string   `json:"code"`

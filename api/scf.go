@@ -151,11 +151,11 @@ const (
 
 // Operations on the catalog, defined in sections 4.3 and 4.4 of the API specification.
 var (
-	ListVersions = Get[Paging, List[CatalogVersion]](
+	ListVersions = Get[Paging, List[InstalledCatalog]](
 		"list-scf-versions", "/scf/versions", scfRead, tagCatalog,
 		"List catalog versions", WithAccess(SignedIn),
 	)
-	GetLatestVersion = Get[None, CatalogVersion](
+	GetLatestVersion = Get[None, InstalledCatalog](
 		"get-latest-scf-version", "/scf/versions/latest", scfRead, tagCatalog,
 		"Get the latest active catalog version", WithAccess(SignedIn),
 	)
@@ -179,7 +179,7 @@ var (
 		"list-scf-version-principles", "/scf/versions/{scfVersionId}/principles", scfRead, tagCatalog,
 		"List the privacy management principles of a version", WithAccess(SignedIn),
 	)
-	GetVersion = Get[VersionInput, CatalogVersion](
+	GetVersion = Get[VersionInput, InstalledCatalog](
 		"get-scf-version", "/scf/versions/{scfVersionId}", scfRead, tagCatalog,
 		"Get one catalog version", WithAccess(SignedIn),
 	)

@@ -42,18 +42,26 @@ func (a *app) catalogVersions() *cobra.Command {
 			}
 			return printList(a, all, []print.Column{
 				fixed("version"), fixed("status"), column("starter"), number("controls"), optional(number("domains")),
-				number("frameworks"), number("requirements"), number("mappings"), optional(fixed("imported")),
-				optional(column("from")),
-			}, func(v api.CatalogVersion) []string {
+				number("frameworks"), number("requirements"), number("mappings"), optional(column("search")),
+				optional(fixed("imported")), optional(column("from")),
+			}, func(v api.InstalledCatalog) []string {
 				c := v.Counts
 				return []string{
 					v.Label, v.Status, yesNo(v.IsStarter), fmt.Sprint(c.Controls), fmt.Sprint(c.Domains),
 					fmt.Sprint(c.Frameworks), fmt.Sprint(c.Requirements), fmt.Sprint(c.Mappings),
-					print.FormatDay(v.ImportedAt), orZero(v.SourceFilename),
+					describeSearchStatus(&v), print.FormatDay(v.ImportedAt), orZero(v.SourceFilename),
 				}
 			}, "")
 		},
 	}
+}
+
+// describeSearchStatus returns whether search is trained on a catalog version, with the progress of the training.
+func describeSearchStatus(v *api.InstalledCatalog) string {
+	if v.TrainingProgress != nil {
+		return fmt.Sprintf("%s: %d%%", v.SearchStatus, *v.TrainingProgress)
+	}
+	return v.SearchStatus
 }
 
 func (a *app) catalogDomains(version *string) *cobra.Command {

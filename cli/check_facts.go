@@ -40,7 +40,7 @@ func (a *app) readCheckRecords(ctx context.Context, assessment *api.Assessment) 
 	if err != nil {
 		return nil, err
 	}
-	r.Catalog = *catalog
+	r.Catalog = catalog.CatalogVersion
 	newest := api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment.ID}, Paging: api.Paging{Limit: 1}}
 	if l, err := call(ctx, a, api.ListSoA, &newest); err != nil {
 		return nil, err

@@ -23,8 +23,8 @@ type daemonStatus struct {
 	// Process is null for a server.
 	Process *Process `json:"process"`
 	// Health is null if the credential lacks the permission.
-	Health  *api.HealthDetail   `json:"health"`
-	Catalog *api.CatalogVersion `json:"catalog"`
+	Health  *api.HealthDetail     `json:"health"`
+	Catalog *api.InstalledCatalog `json:"catalog"`
 	// Reason says why no daemon is running; empty if one is.
 	Reason string `json:"reason"`
 

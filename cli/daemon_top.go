@@ -25,7 +25,9 @@ type daemonActivity struct {
 	Operations    []topOperation `json:"operations"`
 	Queues        topQueues      `json:"queues"`
 	Sizes         topSizes       `json:"sizes"`
-	Model         topModel       `json:"model"`
+	// Training is null while no embedder is being trained.
+	Training *topTraining `json:"training"`
+	Model    topModel     `json:"model"`
 }
 
 // topRequests holds request counts. Errors counts server errors (5xx), and Refused counts client errors (4xx).
@@ -65,6 +67,12 @@ type topQueues struct {
 	LanesWaiting int `json:"lanes_waiting"`
 	LanesPaused  int `json:"lanes_paused"`
 	LanesSlow    int `json:"lanes_slow"`
+}
+
+// topTraining is the progress of training search on a catalog.
+type topTraining struct {
+	Catalog string `json:"catalog"`
+	Percent int    `json:"percent"`
 }
 
 // topSizes holds the sizes of the stored data, of the process and of its search indexes.
@@ -256,6 +264,8 @@ func activityFromMetrics(all []api.Metric) *daemonActivity {
 			*to = int64(m.Value)
 		}
 		switch m.Name {
+		case "service_embedder_training_percent":
+			t.Training = &topTraining{Catalog: m.Labels["catalog"], Percent: n}
 		case "service_delivery_lanes":
 			if to := lanes[m.Labels["state"]]; to != nil {
 				*to = n
@@ -318,6 +328,7 @@ func renderDaemonActivity(p *print.Page, t *daemonActivity, rows int) {
 			prose.Count(r.ThrottledOrganizations, "organization", "organizations"),
 		)),
 		field("documents", fmt.Sprintf("%d waiting, %d being read, %d stuck", q.DocumentsWaiting, q.DocumentsReading, q.DocumentsStuck)),
+		field("training", formatTraining(t.Training)),
 		field("waiting", fmt.Sprintf(
 			"%s, %s, %s",
 			prose.Count(q.WorkflowsLive, "workflow run", "workflow runs"),
@@ -370,6 +381,14 @@ func renderDaemonActivity(p *print.Page, t *daemonActivity, rows int) {
 	if more := len(t.Operations) - rows; more > 0 {
 		p.Text("and %d more", more)
 	}
+}
+
+// formatTraining returns the progress of training search, or "" if none is running.
+func formatTraining(t *topTraining) string {
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf("search on catalog %s: %d%%", t.Catalog, t.Percent)
 }
 
 // formatDecimal formats a number with one decimal place.

@@ -419,15 +419,16 @@ func (a *app) withFailedMoveHint(err error, move api.Move, st *api.AssessmentSta
 	return withHint(err, "check the status with `%s`", a.suggestedCommandLine("assess status"))
 }
 
-// performMove performs one transition of an assessment and shows its progress. Reading documents takes
-// longest, so it also shows how many have been read.
+// performMove performs one transition of an assessment and shows its progress. For moves that may wait until documents
+// are read or search is trained, it also shows how far that is.
 func (a *app) performMove(ctx context.Context, id string, move api.Move, target api.State) error {
 	a.progress.Start(move.Work)
 	in := api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: id}}
 	in.Body.TargetState, in.Body.InAdvance = target, gateOfReviewState(target) != ""
 	stop := func() {}
-	if target == api.StateDocumentsIngested {
-		stop = a.showReadingProgress(ctx, id)
+	switch target {
+	case api.StateDocumentsIngested, api.StateScopeDrafted, api.StateSoADrafted:
+		stop = a.showWaitingProgress(ctx, id)
 	}
 	_, err := call(ctx, a, api.Transition, &in)
 	stop()

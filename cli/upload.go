@@ -205,33 +205,43 @@ func (a *app) updateReadingProgress(ctx context.Context, assessment string) (doc
 			unreadCount++
 		}
 	}
-	a.progress.Update("reading the documents: %d of %d%s", len(docs)-unreadCount, len(docs), a.describeTrainingProgress(ctx, unreadCount))
+	if unreadCount > 0 {
+		training := a.describeTrainingProgress(ctx)
+		if training != "" {
+			training = ", " + training
+		}
+		a.progress.Update("reading the documents: %d of %d%s", len(docs)-unreadCount, len(docs), training)
+	}
 	return docs, unreadCount, nil
 }
 
-// describeTrainingProgress returns a description of the embedder training that the unread documents are
-// waiting for, or "" if there is none. Errors are ignored, because the description only adds to a progress
-// line.
-func (a *app) describeTrainingProgress(ctx context.Context, open int) string {
-	if open == 0 {
-		return ""
-	}
+// describeTrainingProgress returns the progress of the embedder's training, which documents and drafts may be waiting for,
+// or "" if none is running. Errors are ignored, because the description only adds to a progress line.
+func (a *app) describeTrainingProgress(ctx context.Context) string {
 	status, err := call(ctx, a, api.GetEmbeddingStatus, &api.None{})
 	if err != nil || status.Training == nil {
 		return ""
 	}
-	return fmt.Sprintf(", training on catalog %s: %d%% (once)", status.Training.Label, status.Training.Progress)
+	return fmt.Sprintf("training on catalog %s: %d%% (once)", status.Training.Label, status.Training.Progress)
 }
 
-// showReadingProgress shows how many documents have been read while a transition waits for them.
-func (a *app) showReadingProgress(ctx context.Context, assessment string) (stop func()) {
+// showWaitingProgress shows how many documents have been read, or how far the training of search is, while a transition
+// waits for them.
+func (a *app) showWaitingProgress(ctx context.Context, assessment string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for sleep(ctx, a.pollInterval()) == nil {
-			if _, _, err := a.updateReadingProgress(ctx, assessment); err != nil {
+			_, unread, err := a.updateReadingProgress(ctx, assessment)
+			if err != nil {
 				return // the transition itself reports errors
+			}
+			if unread > 0 {
+				continue
+			}
+			if training := a.describeTrainingProgress(ctx); training != "" {
+				a.progress.Update("%s", training)
 			}
 		}
 	}()

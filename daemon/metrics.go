@@ -131,6 +131,12 @@ var (
 		nil,
 		nil,
 	)
+	descTraining = prometheus.NewDesc(
+		"service_embedder_training_percent",
+		"Progress of the training of search on a catalog; absent while none is running.",
+		[]string{"catalog"},
+		nil,
+	)
 	descStoreBytes        = prometheus.NewDesc("service_store_bytes", "Size of the database file.", nil, nil)
 	descDiskFree          = prometheus.NewDesc("service_disk_free_bytes", "Free space for the data folder.", nil, nil)
 	descIndexes           = prometheus.NewDesc("service_search_indexes", "Search indexes in memory, one per assessment.", nil, nil)
@@ -180,7 +186,7 @@ var (
 func (engineCollector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		descDocumentsWaiting, descDocumentsReading, descDocumentsStuck,
-		descLanes, descStoreBytes, descDiskFree, descIndexes, descPassages, descMailsQueued, descDeliveriesWaiting,
+		descTraining, descLanes, descStoreBytes, descDiskFree, descIndexes, descPassages, descMailsQueued, descDeliveriesWaiting,
 		descWorkflowsLive, descModelCalls, descModelSeconds, descModelTokens,
 		descLastBackup, descBackupDrill, descBackupFailures,
 	} {
@@ -194,6 +200,9 @@ func (l engineCollector) Collect(to chan<- prometheus.Metric) {
 	send(descDocumentsWaiting, float64(f.Waiting))
 	send(descDocumentsReading, float64(f.Reading))
 	send(descDocumentsStuck, float64(f.Stuck))
+	if t := f.Training; t != nil {
+		to <- prometheus.MustNewConstMetric(descTraining, prometheus.GaugeValue, float64(t.Progress), t.Label)
+	}
 	send(descStoreBytes, float64(f.StoreBytes))
 	if f.DiskKnown {
 		send(descDiskFree, float64(f.DiskFree))

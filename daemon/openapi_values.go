@@ -197,7 +197,9 @@ var exampleFields = map[string]any{
 	"SearchBody.effective_from": "2025-01-01", "SearchBody.effective_to": nil, "semantic": 0.86, "keyword": 0.61, "embedder": "builtin-1", "served_by": "builtin-1", "unavailable_reason": nil, "embedding_dimensions": 256,
 	"documents_by_status": map[api.DocumentState]int{
 		api.DocumentIngested: 12,
-	}, "EmbeddingStatus.training": nil, "EmbeddingStatus.pending": 0, "EmbeddingStatus.failed": 0,
+	},
+	"search_status": api.SearchTraining, "training_progress": 40,
+	"EmbeddingStatus.training": nil, "EmbeddingStatus.pending": 0, "EmbeddingStatus.failed": 0,
 
 	// Deliverables.
 	"business_units": []string{

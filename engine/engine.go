@@ -152,7 +152,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		if e.trainAhead.Load() {
 			e.Evidence.TrainAhead(version)
 		}
-	}))
+	}), catalog.WithTrainingProgress(func(version string) *int { return e.Evidence.TrainingProgress(version) }))
 	if err := e.Catalog.EnsureStarterEdition(ctx); err != nil {
 		return nil, err
 	}

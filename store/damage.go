@@ -61,8 +61,9 @@ var recordNames = map[string]string{
 	"sync_batches": "sync batch", "sync_files": "synced file", "sync_conflicts": "sync conflict", "sync_keys": "sync key",
 	"sync_peers":       "trusted key",
 	"unfinished_reads": "unfinished reading of a document", "discarded_passages": "set of discarded passages",
-	"discarded_records": "list of discarded records",
-	outboxEvents.Name(): "event", outboxConsumers.Name(): "event reader", bodiesTable: "content of a deliverable's line",
+	"unembedded_passages": "set of passages without vectors",
+	"discarded_records":   "list of discarded records",
+	outboxEvents.Name():   "event", outboxConsumers.Name(): "event reader", bodiesTable: "content of a deliverable's line",
 	packsTable: "pack of records",
 	metaTable:  "description of the database", sequencesTable: "counter",
 }

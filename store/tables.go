@@ -31,6 +31,7 @@ import (
 //	│     └─ vectors, outside_vectors  assessment, set, chunk
 //	│  └─ passage_packs  assessment, set, part
 //	│  └─ discarded_passages  assessment, document, set
+//	│  └─ unembedded_passages  assessment, document
 //	├─ scopes            id                        · assessment (unique)
 //	│  └─ scope_versions assessment, number
 //	├─ soa_versions      id                        · assessment, number (unique)
@@ -142,6 +143,10 @@ var (
 	// that were replaced, and sets of deleted documents.
 	DiscardedPassages = newTenantTable("discarded_passages", func(r *PassageSet) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.Set)
+	})
+	// UnembeddedPassages holds the passage sets without vectors: their documents were read while the embedder was being trained.
+	UnembeddedPassages = newTenantTable("unembedded_passages", func(r *PassageSet) (string, Key) {
+		return r.OrganizationID, K(r.AssessmentID, r.DocumentID)
 	})
 	// Vectors are read but no longer written: the built-in embedder's vectors are in PassagePacks.
 	Vectors = newTenantTable("vectors", func(r *Vector) (string, Key) {
@@ -380,6 +385,7 @@ var ServiceSchema = Schema{
 		UnfinishedReads,
 		Chunks,
 		DiscardedPassages,
+		UnembeddedPassages,
 		Vectors,
 		ExternalVectors,
 		PassagePacks,

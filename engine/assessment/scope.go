@@ -100,11 +100,11 @@ func (s *Service) refreshTraits(ctx context.Context, by api.Caller, assessment, 
 
 // traitCandidates returns the passages that a reader would read to detect traits.
 func (s *Service) traitCandidates(ctx context.Context, by api.Caller, assessment string) ([]judge.Candidates, error) {
-	session, err := s.evidence.OpenSession(ctx, by, assessment)
+	finder, _, err := s.openFinder(ctx, by, assessment)
 	if err != nil {
 		return nil, err
 	}
-	return judge.TraitCandidates(ctx, sessionSearcher{session})
+	return judge.TraitCandidates(ctx, finder)
 }
 
 // detectTraits returns each trait as detected from the documents, and the number of documents. If
@@ -114,7 +114,7 @@ func (s *Service) detectTraits(
 	by api.Caller,
 	assessment, reader string,
 ) (_ map[string]api.Trait, documents int, _ error) {
-	session, err := s.evidence.OpenSession(ctx, by, assessment)
+	finder, documents, err := s.openFinder(ctx, by, assessment)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -126,9 +126,35 @@ func (s *Service) detectTraits(
 	if stored != nil {
 		read = stored
 	}
-	traits, err := judge.DetectTraits(ctx, sessionSearcher{session}, read)
-	return traits, len(session.Documents), err
+	traits, err := judge.DetectTraits(ctx, finder, read)
+	return traits, documents, err
 }
+
+// openFinder opens a search of an assessment's documents and returns their number. Without passages, it doesn't wait
+// until the search is trained.
+func (s *Service) openFinder(ctx context.Context, by api.Caller, assessment string) (_ judge.Finder, documents int, _ error) {
+	var docs []api.Document
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		docs, err = documentsInTx(tx, by.OrganizationID, assessment)
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	if !slices.ContainsFunc(docs, func(d api.Document) bool { return d.ChunkCount > 0 }) {
+		return emptyFinder{}, len(docs), nil
+	}
+	session, err := s.evidence.OpenSession(ctx, by, assessment)
+	if err != nil {
+		return nil, 0, err
+	}
+	return sessionSearcher{session}, len(session.Documents), nil
+}
+
+// emptyFinder finds nothing.
+type emptyFinder struct{}
+
+func (emptyFinder) Find(context.Context, string, int) ([]judge.Passage, error) { return nil, nil }
 
 func (s *Service) readScope(ctx context.Context, by api.Caller, assessment string) (sc api.Scope, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {

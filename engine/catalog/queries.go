@@ -11,28 +11,46 @@ import (
 )
 
 // ListVersions lists catalog versions, newest first.
-func (s *Service) ListVersions(ctx context.Context, _ api.Caller, in *api.Paging) (*api.List[api.CatalogVersion], error) {
+func (s *Service) ListVersions(ctx context.Context, _ api.Caller, in *api.Paging) (*api.List[api.InstalledCatalog], error) {
 	recs, err := s.allVersions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]api.CatalogVersion, len(recs))
+	out := make([]api.InstalledCatalog, len(recs))
 	for i, r := range recs {
-		out[i] = r.CatalogVersion
+		out[i] = s.withSearchStatus(&r)
 	}
-	return paginate(out, *in, func(v *api.CatalogVersion) string { return v.ID })
+	return paginate(out, *in, func(v *api.InstalledCatalog) string { return v.ID })
 }
 
 // GetLatest returns the catalog version that is used by default: the newest active one.
-func (s *Service) GetLatest(ctx context.Context, _ api.Caller, _ *api.None) (*api.CatalogVersion, error) {
-	rec, err := s.findVersion(ctx, "")
-	return &rec.CatalogVersion, err
+func (s *Service) GetLatest(ctx context.Context, _ api.Caller, _ *api.None) (*api.InstalledCatalog, error) {
+	return s.GetVersion(ctx, api.Caller{}, &api.VersionInput{})
 }
 
 // GetVersion returns one catalog version.
-func (s *Service) GetVersion(ctx context.Context, _ api.Caller, in *api.VersionInput) (*api.CatalogVersion, error) {
+func (s *Service) GetVersion(ctx context.Context, _ api.Caller, in *api.VersionInput) (*api.InstalledCatalog, error) {
 	rec, err := s.findVersion(ctx, in.SCFVersionID)
-	return &rec.CatalogVersion, err
+	if err != nil {
+		return nil, err
+	}
+	out := s.withSearchStatus(&rec)
+	return &out, nil
+}
+
+// withSearchStatus adds to a catalog version whether the embedder has been trained on it.
+func (s *Service) withSearchStatus(rec *store.CatalogVersion) api.InstalledCatalog {
+	out := api.InstalledCatalog{CatalogVersion: rec.CatalogVersion, SearchStatus: api.SearchReady}
+	if rec.EmbedderBlob == "" {
+		out.SearchStatus = api.SearchUntrained
+		if s.trainingProgress != nil {
+			out.TrainingProgress = s.trainingProgress(rec.ID)
+		}
+		if out.TrainingProgress != nil {
+			out.SearchStatus = api.SearchTraining
+		}
+	}
+	return out
 }
 
 // ListVersionDomains lists a version's domains.

@@ -35,6 +35,8 @@ type Service struct {
 	readPDF PDFReader
 	// onImported is called with the id of a version that an import activated; may be nil.
 	onImported func(version string)
+	// trainingProgress returns how far the training on a version is, in percent, or nil if none is running; may be nil.
+	trainingProgress func(version string) *int
 
 	// importSlot is held by the running import; others wait. Two concurrent imports would need
 	// twice the memory and could store the same source twice.
@@ -61,6 +63,12 @@ func WithPDFReader(read PDFReader) Option { return func(s *Service) { s.readPDF 
 // called after the import and should return quickly.
 func WithImportHook(hook func(version string)) Option {
 	return func(s *Service) { s.onImported = hook }
+}
+
+// WithTrainingProgress sets the function that returns how far the training of search on a version is, in percent, or
+// nil if none is running.
+func WithTrainingProgress(progress func(version string) *int) Option {
+	return func(s *Service) { s.trainingProgress = progress }
 }
 
 // New returns a Service that stores catalog versions in db.

@@ -80,7 +80,7 @@ func latest(t *testing.T, s *catalog.Service) *api.CatalogVersion {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v
+	return &v.CatalogVersion
 }
 
 var rows = [][]any{

@@ -3,11 +3,14 @@ package evidence
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
@@ -15,6 +18,9 @@ import (
 	"github.com/scf-service/service/engine/judge/criteria"
 	"github.com/scf-service/service/store"
 )
+
+// trainedElsewherePoll is how often a process checks whether another one has finished training.
+const trainedElsewherePoll = 500 * time.Millisecond
 
 // maxModelSize is the maximum size of a stored embedder in bytes.
 const maxModelSize = 256 << 20
@@ -27,6 +33,10 @@ type embedders struct {
 	requested chan string
 	// progress holds the progress of running trainings by catalog version.
 	progress map[string]api.EmbedderTraining
+	// ahead is true if embedders are trained in advance. Documents read in the meantime are embedded afterwards.
+	ahead atomic.Bool
+	// unembedded is held while passages are embedded that were stored without vectors.
+	unembedded sync.Mutex
 }
 
 func (e *embedders) init() {
@@ -39,10 +49,11 @@ type embedderSlot struct {
 	model *embed.Model
 }
 
-// TrainAhead starts training the embedder of a catalog version in the background, so that the first document
-// doesn't have to wait for it. It returns immediately. If several versions are requested during a training, only
+// TrainAhead starts training the embedder of a catalog version in the background. Documents read meanwhile are stored
+// at once and embedded when it is trained. It returns immediately. If several versions are requested during a training, only
 // the last is trained next; the others are trained when they are needed.
 func (s *Service) TrainAhead(version string) {
+	s.embedders.ahead.Store(true)
 	for {
 		select {
 		case s.embedders.requested <- version:
@@ -63,20 +74,29 @@ func (s *Service) runRequestedTrainings(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case version := <-s.embedders.requested:
-			if _, err := s.loadOrTrainEmbedder(ctx, version); err != nil && ctx.Err() == nil {
-				s.log.Warn("training the embedder in the background failed; retrying when a document is read", "error", err)
+			_, err := s.loadOrTrainEmbedder(ctx, version)
+			if err == nil {
+				err = s.embedUnembedded(ctx)
+			}
+			if err != nil && ctx.Err() == nil {
+				s.log.Warn("training the embedder in the background failed; retrying with the next document or draft", "error", err)
 			}
 		}
 	}
 }
 
-// Embedder returns the embedder trained on the catalog version of an assessment.
+// Embedder returns the embedder trained on the catalog version of an assessment, after embedding the passages of
+// documents that were read before it was trained.
 func (s *Service) Embedder(ctx context.Context, by api.Caller, assessment string) (*embed.Model, error) {
 	version, err := s.embedderVersion(ctx, by, assessment)
 	if err != nil {
 		return nil, err
 	}
-	return s.loadOrTrainEmbedder(ctx, version)
+	embedder, err := s.loadOrTrainEmbedder(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	return embedder, s.embedUnembeddedOf(ctx, by.OrganizationID, assessment, embedder)
 }
 
 // embedderVersion returns the catalog version whose embedder an assessment uses.
@@ -115,15 +135,43 @@ func (s *Service) loadOrTrainEmbedder(ctx context.Context, version string) (*emb
 	if slot.model != nil {
 		return slot.model, nil
 	}
-	model, err := s.loadStoredEmbedder(ctx, version)
-	if err == nil && model == nil {
-		model, err = s.trainAndStoreEmbedder(ctx, version)
-	}
+	model, err := s.loadOrTrainOnce(ctx, version)
 	if err != nil {
 		return nil, fmt.Errorf("the embedder of catalog version %s: %w", version, err)
 	}
 	slot.model = model
 	return model, nil
+}
+
+// loadOrTrainOnce loads the stored model, or trains it. If another process on the same database is training it, it
+// waits for that process.
+func (s *Service) loadOrTrainOnce(ctx context.Context, version string) (*embed.Model, error) {
+	work := "training on catalog " + version
+	for {
+		model, err := s.loadStoredEmbedder(ctx, version)
+		if err != nil || model != nil {
+			return model, err
+		}
+		claimed := false
+		err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
+			claimed, err = tx.Claim(work)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if claimed {
+			model, err := s.trainAndStoreEmbedder(ctx, version)
+			released := s.db.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.Release(work) })
+			return model, errors.Join(err, released)
+		}
+		wait := time.NewTimer(trainedElsewherePoll)
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-wait.C:
+		}
+	}
 }
 
 // loadStoredEmbedder loads the stored model, or returns nil if none has been trained yet.
@@ -192,6 +240,16 @@ func (e *embedders) removeProgress(version string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.progress, version)
+}
+
+// TrainingProgress returns the progress of the running training on a catalog version in percent, or nil if there is none.
+func (s *Service) TrainingProgress(version string) *int {
+	s.embedders.mu.Lock()
+	defer s.embedders.mu.Unlock()
+	if t, running := s.embedders.progress[version]; running {
+		return &t.Progress
+	}
+	return nil
 }
 
 // slowestTraining returns the running training with the least progress, or nil if none is running.

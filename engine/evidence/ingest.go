@@ -174,8 +174,9 @@ func (s *Service) ingest(ctx context.Context, j job) (err error) {
 	return s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID)
 }
 
-// embedderForReading returns the embedder for a parsed document. Training it may take longer than reading the
-// document, so being interrupted during training doesn't count as a failed attempt to read it.
+// embedderForReading returns the embedder for a parsed document, or nil if the passages are to be embedded later.
+// Training it may take longer than reading the document, so being interrupted during training doesn't count as a
+// failed attempt to read it.
 func (s *Service) embedderForReading(ctx context.Context, j job, doc *store.Document) (*embed.Model, error) {
 	version, err := s.embedderVersion(ctx, ingestionCaller(j.organization), doc.AssessmentID)
 	if err != nil {
@@ -187,6 +188,9 @@ func (s *Service) embedderForReading(ctx context.Context, j job, doc *store.Docu
 		}
 		return s.loadOrTrainEmbedder(ctx, version)
 	}
+	if later, err := s.isTrainedLater(ctx, version); err != nil || later {
+		return nil, err
+	}
 	if _, err := s.setStage(ctx, j, "embed", undoBeginRead); err != nil {
 		return nil, err
 	}
@@ -195,7 +199,7 @@ func (s *Service) embedderForReading(ctx context.Context, j job, doc *store.Docu
 	return embedder, errors.Join(err, begun)
 }
 
-// embedAndSave embeds a document's passages and stores them.
+// embedAndSave embeds a document's passages and stores them. Without an embedder, they are stored without vectors.
 func (s *Service) embedAndSave(
 	ctx context.Context,
 	j job,
@@ -204,6 +208,9 @@ func (s *Service) embedAndSave(
 	chunks []chunk.Chunk,
 	embedder *embed.Model,
 ) error {
+	if embedder == nil {
+		return s.replacePassages(ctx, j, doc.SHA256, parsed, chunks, nil, "")
+	}
 	texts := make([]string, len(chunks))
 	for i, c := range chunks {
 		texts[i] = c.Text // includes its headings
@@ -402,6 +409,7 @@ func (s *Service) trySavePassages(
 		}
 		if err := errors.Join(
 			s.activatePassages(tx, &doc, p),
+			recordIfEmbedded(tx, &doc),
 			store.Documents.Put(tx, j.organization, &doc),
 			endRead(tx, j.organization, j.document),
 		); err != nil {

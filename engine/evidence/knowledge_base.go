@@ -51,6 +51,9 @@ func (s *Service) loadIndexFrom(
 			if err != nil {
 				return err
 			}
+			if table == store.Vectors && isUnembedded(&d) {
+				continue // read since the caller got the embedder; the next search includes it
+			}
 			documents[d.Passages().Key()] = d
 		}
 		if table == store.Vectors {
@@ -422,9 +425,11 @@ func (s *Service) stats(ctx context.Context, by api.Caller) (_ *api.KBStats, ban
 				out.Embedder = d.Embedder
 			}
 			out.Chunks += d.ChunkCount
+			if !isUnembedded(&d) {
+				out.Embedded += d.ChunkCount
+			}
 			documents = append(documents, d)
 		}
-		out.Embedded = out.Chunks // the built-in embedder's vectors are stored with the passages
 		if out.EmbeddingDimensions, err = builtinDimensions(tx, by.OrganizationID, documents); err != nil {
 			return err
 		}
@@ -460,7 +465,7 @@ func closedAssessments(tx *store.Tx, org string) (map[string]bool, error) {
 // builtinDimensions returns the number of dimensions of the built-in embedder's vectors, or 0 if there are none.
 func builtinDimensions(tx *store.Tx, org string, documents []store.Document) (int, error) {
 	for _, d := range documents {
-		if d.ChunkCount == 0 {
+		if d.ChunkCount == 0 || isUnembedded(&d) {
 			continue
 		}
 		p, err := store.PassagePacks.Get(tx, org, d.AssessmentID, d.Passages().Key(), 0)

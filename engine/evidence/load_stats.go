@@ -1,5 +1,7 @@
 package evidence
 
+import "github.com/scf-service/service/api"
+
 // LoadStats is the current workload and memory use of the service.
 type LoadStats struct {
 	// Waiting, Reading and Stuck count documents; stuck ones are unread for reasons unrelated to
@@ -8,6 +10,8 @@ type LoadStats struct {
 	// Indexes counts the indexes in memory, one per assessment; Passages counts the passages they
 	// hold.
 	Indexes, Passages int
+	// Training is the running training of an embedder with the least progress, or nil if none is running.
+	Training *api.EmbedderTraining
 }
 
 // WorkloadStats returns the current workload and memory use, across all organizations.
@@ -15,6 +19,7 @@ func (s *Service) WorkloadStats() LoadStats {
 	var l LoadStats
 	l.Waiting, l.Reading, l.Stuck = s.queue.counts()
 	l.Indexes, l.Passages = s.indexes.countLoaded()
+	l.Training = s.embedders.slowestTraining()
 	return l
 }
 

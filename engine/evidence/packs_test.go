@@ -44,7 +44,7 @@ func keepPassages(tb testing.TB, db *store.DB, n int, packed bool) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(rng, 1.1, 8, 30_000)
 	for from := 0; from < n; {
-		d := store.Document{}
+		d := store.Document{Embedder: "builtin-test"}
 		d.ID, d.OrganizationID, d.AssessmentID, d.Status = fmt.Sprintf("document-%06d", from), packedOrg, packedAssessment, api.DocumentIngested
 		d.SHA256 = d.ID
 		var chunks []api.Chunk

@@ -32,25 +32,35 @@ const passageSetSequence = "passage sets"
 // transactions.
 type preparedPassages struct {
 	chunks []api.Chunk
-	packs  [][]byte // with the vectors
+	packs  [][]byte // with the vectors; nil if they are added later
 	// set is the set that the passages are stored in, or 0 if they have not been stored.
 	set int64
 }
 
+// preparePassages prepares a document's passages. Without vectors, the packs are empty.
 func preparePassages(doc *store.Document, chunks []api.Chunk, vectors [][]float32) (*preparedPassages, error) {
 	p := &preparedPassages{chunks: chunks}
 	for from := 0; from < len(chunks); from += passageBatch {
-		var part []search.Passage
-		for i := from; i < min(from+passageBatch, len(chunks)); i++ {
-			part = append(part, toSearchPassage(chunks[i], doc.Document, vectors[i]))
-		}
-		data, err := search.Pack(part)
-		if err != nil {
-			return nil, err
+		to := min(from+passageBatch, len(chunks))
+		var data []byte
+		if vectors != nil {
+			var err error
+			if data, err = packPassages(doc, chunks[from:to], vectors[from:to]); err != nil {
+				return nil, err
+			}
 		}
 		p.packs = append(p.packs, data)
 	}
 	return p, nil
+}
+
+// packPassages returns the pack of at most passageBatch passages with their vectors.
+func packPassages(doc *store.Document, chunks []api.Chunk, vectors [][]float32) ([]byte, error) {
+	part := make([]search.Passage, len(chunks))
+	for i, c := range chunks {
+		part[i] = toSearchPassage(c, doc.Document, vectors[i])
+	}
+	return search.Pack(part)
 }
 
 // writeBatch writes the passages of one pack to a set.
@@ -65,8 +75,15 @@ func (p *preparedPassages) writeBatch(tx *store.Tx, doc *store.Document, set int
 	if _, err := store.InsertPrepared(tx, store.Chunks, doc.OrganizationID, batch); err != nil {
 		return err
 	}
+	if p.packs[part] == nil {
+		return nil
+	}
+	return putPack(tx, doc, key, part, p.packs[part])
+}
+
+func putPack(tx *store.Tx, doc *store.Document, key string, part int, data []byte) error {
 	return store.PassagePacks.Put(tx, doc.OrganizationID, &store.PassagePack{
-		OrganizationID: doc.OrganizationID, AssessmentID: doc.AssessmentID, DocumentID: key, Part: part, Data: p.packs[part],
+		OrganizationID: doc.OrganizationID, AssessmentID: doc.AssessmentID, DocumentID: key, Part: part, Data: data,
 	})
 }
 
@@ -136,7 +153,7 @@ func (s *Service) activatePassages(tx *store.Tx, doc *store.Document, p *prepare
 // caller must save or delete the document's record, and call deleteDiscarded after the transaction.
 func (s *Service) discardPassages(tx *store.Tx, doc *store.Document) error {
 	row := doc.Passages()
-	err := store.DiscardedPassages.Put(tx, doc.OrganizationID, &row)
+	err := errors.Join(store.DiscardedPassages.Put(tx, doc.OrganizationID, &row), markEmbedded(tx, doc))
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func sendChangedDocuments(
 			return nil, err
 		}
 		present[d.ID] = true
-		if before, is := known[d.ID]; is && reflect.DeepEqual(before, d) {
+		if before, is := known[d.ID]; is && reflect.DeepEqual(before, d) || isUnembedded(&d) {
 			continue
 		}
 		chunks, passages, err := readPassagesWithVectors(tx, &d, store.Vectors)

@@ -28,6 +28,9 @@ func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessm
 	if err != nil {
 		return nil, err
 	}
+	if _, err := s.Embedder(ctx, by, assessment); err != nil { // also embeds what has not been embedded yet
+		return nil, err
+	}
 	// Changes made after this are detected when the result is saved.
 	basis, chunks := map[string]store.Document{}, map[string][]api.Chunk{}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
