@@ -55,7 +55,7 @@ func TestPagesInABrowser(t *testing.T) {
 			t.Errorf("%s at 1440 pixels: %s", name, bad)
 		}
 		accessible(name)
-		if slices.Contains([]string{"approval", "item", "table", "account", "assessment"}, name) {
+		if slices.Contains([]string{"approval", "item", "table", "account", "assessment-drafted", "finding", "plan-item"}, name) {
 			b.Emulate("screen", 1440, "dark")
 			accessible(name + ", dark")
 		}
@@ -90,10 +90,25 @@ func TestPagesInABrowser(t *testing.T) {
 		got.str("reason") != "<b>Line 3</b> has no owner." {
 		t.Errorf("the approval is %s", got.text)
 	}
-	for _, page := range []struct{ name, path string }{
+	type page struct{ name, path string }
+	open := func(pages ...page) {
+		t.Helper()
+		for _, p := range pages {
+			b.Open(s.URL + p.path)
+			b.WaitFor(`document.querySelector("h1")`)
+			looks(p.name)
+			for _, url := range b.RequestedURLs {
+				if !strings.HasPrefix(url, s.URL+"/") && !strings.HasPrefix(url, "data:") {
+					t.Errorf("%s asked for %s", p.name, url)
+				}
+			}
+		}
+	}
+	assessment := "/assessments/" + g.ids["assessmentId"]
+	open([]page{
 		{"home", "/"},
 		{"account", "/account"},
-		{"assessment", "/assessments/" + g.ids["assessmentId"]},
+		{"assessment", assessment},
 		{"not-found", "/nothing"},
 		{"settings", "/settings"},
 		{"members", "/settings/members"},
@@ -115,25 +130,41 @@ func TestPagesInABrowser(t *testing.T) {
 		{"coverage", "/catalog/coverage?framework=iso-27001-2022&have=soc2-tsc"},
 		{"jobs", "/jobs"},
 		{"new", "/new"},
-		{"scope", "/assessments/" + g.ids["assessmentId"] + "/scope"},
-		{"reports", "/assessments/" + g.ids["assessmentId"] + "/reports"},
-		{"timeline", "/assessments/" + g.ids["assessmentId"] + "/activity"},
-		{"documents", "/assessments/" + g.ids["assessmentId"] + "/documents"},
-		{"document", "/assessments/" + g.ids["assessmentId"] + "/documents/" + g.ids["documentId"]},
-		{"gap", "/assessments/" + g.ids["assessmentId"] + "/gap"},
-		{"table", "/assessments/" + g.ids["assessmentId"] + "/soa"},
-		{"item", "/assessments/" + g.ids["assessmentId"] + "/soa/" + g.ids["soaItemId"]},
-	} {
-		b.Open(s.URL + page.path)
-		b.WaitFor(`document.querySelector("h1")`)
-		looks(page.name)
-		for _, url := range b.RequestedURLs {
-			if !strings.HasPrefix(url, s.URL+"/") && !strings.HasPrefix(url, "data:") {
-				t.Errorf("%s asked for %s", page.name, url)
-			}
-		}
+		{"scope", assessment + "/scope"},
+		{"reports", assessment + "/reports"},
+		{"timeline", assessment + "/activity"},
+		{"documents", assessment + "/documents"},
+		{"document", assessment + "/documents/" + g.ids["documentId"]},
+		{"no-gap-analysis", assessment + "/gap"},
+		{"table", assessment + "/soa"},
+		{"item", assessment + "/soa/" + g.ids["soaItemId"]},
+	}...)
+	for _, op := range []*api.Operation{api.DraftSoA.Operation, api.DraftGap.Operation, api.DraftMaturity.Operation, api.DraftPOAM.Operation} {
+		g.owner.must("POST", g.path(op.Path), nil)
 	}
-	b.Open(s.URL + "/assessments/" + g.ids["assessmentId"] + "/soa")
+	g.ids["soaVersionId"] = g.firstRecord(api.ListSoA.Path)["id"].(string)
+	g.ids["gapVersionId"] = g.firstRecord(api.ListGap.Path)["id"].(string)
+	g.ids["maturityVersionId"] = g.firstRecord(api.ListMaturity.Path)["id"].(string)
+	g.ids["poamVersionId"] = g.firstRecord(api.ListPOAM.Path)["id"].(string)
+	id := func(path string) string { return g.firstRecord(path)["id"].(string) }
+	open([]page{
+		{"assessment-drafted", assessment},
+		{"gap", assessment + "/gap"},
+		{"finding", assessment + "/gap/" + id(api.ListFindings.Path)},
+		{"maturity", assessment + "/maturity"},
+		{"score", assessment + "/maturity/" + id(api.ListMaturityScores.Path)},
+		{"poam", assessment + "/poam"},
+		{"plan-item", assessment + "/poam/" + id(api.ListPOAMItems.Path)},
+	}...)
+	admin, _ := g.w.createOrganizationWithOwner(
+		"Operators",
+		map[string]any{"email": "root@ops.example", "password": goodPassword, "platform_admin": true},
+	)
+	h := &hands{b, false, s.URL}
+	h.signIn(admin)
+	open([]page{{"users", "/admin/users"}, {"organizations", "/admin/organizations"}, {"imports", "/admin/imports"}}...)
+	h.signIn(g.owner)
+	b.Open(s.URL + assessment + "/soa")
 	b.WaitFor(`document.body.classList.contains("scripted")`)
 	b.Press(".", 190)
 	b.WaitFor(`document.querySelector("tr.at .dot")`)
@@ -167,7 +198,7 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	// The original of a PDF is shown beside its passages.
 	pdf := g.owner.must("POST", g.path(api.UploadDocument.Path), form{filename: "policy.pdf", content: tinyPDF}).str("id")
-	document := s.URL + "/assessments/" + g.ids["assessmentId"] + "/documents/" + pdf
+	document := s.URL + assessment + "/documents/" + pdf
 	b.Press("Escape", 27)
 	b.WaitFor(`document.getElementById("beside").hidden && document.activeElement.matches("tr.at a")`)
 	g.owner.must("GET", "/api/v1/documents/"+pdf+"?wait=30s", nil)

@@ -3,11 +3,13 @@ package web
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -72,7 +74,7 @@ var activityPanel = panel{
 		}
 		for _, e := range l.Data {
 			x.Rows = append(x.Rows, line{Cells: []value{
-				textValue(label(strings.ReplaceAll(e.Action, ".", "_"))), timeValue(e.At), textValue(e.Actor.Name), textValue(label(e.ResourceType)),
+				textValue(label(strings.NewReplacer(".", "_", "-", "_").Replace(e.Action))), timeValue(e.At), textValue(readable(e.Actor.Name)), textValue(label(e.ResourceType)),
 				tagValue(e.Outcome), textValue(changesText(e.Changes)),
 			}})
 		}
@@ -105,10 +107,17 @@ func changesText(changes map[string]any) string {
 		text := prose.Humanize(name)
 		switch x := changes[name].(type) {
 		case string:
-			text += ": " + x
+			if x == "" {
+				continue
+			}
+			text += ": " + readable(strings.TrimPrefix(x, "sha256:"))
+		case bool:
+			text += ": " + strconv.FormatBool(x)
+		case float64:
+			text += ": " + strconv.FormatFloat(x, 'g', -1, 64)
 		case map[string]any:
 			if to, ok := x["to"].(string); ok {
-				text += ": " + to
+				text += ": " + readable(to)
 			}
 		}
 		if len(text) > 80 {
@@ -121,6 +130,17 @@ func changesText(changes map[string]any) string {
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ")
+}
+
+var (
+	codes  = lazyregexp.New(`\b[a-z]+(_[a-z]+)+\b`)
+	hashes = lazyregexp.New(`\b([0-9a-f]{12})[0-9a-f]{52}\b`)
+)
+
+// readable returns a text of the record with the API's values as words, and hashes shortened.
+func readable(s string) string {
+	s = hashes.ReplaceAllString(s, "$1…")
+	return codes.ReplaceAllStringFunc(s, prose.Humanize[string])
 }
 
 // exportActivity sends the audit trail as a file download.
@@ -157,7 +177,7 @@ var timelinePanel = panel{
 		}
 		s.Crumbs, s.Tabs = assessmentCrumbs(a), assessmentTabs(a, "activity")
 		x := section{
-			Columns: []string{"What", "When", "Who"}, Empty: "No matching entries.", Links: v.nextPageLinks(l.Pagination),
+			Columns: []string{"When", "What", "Who"}, Empty: "No matching entries.", Links: v.nextPageLinks(l.Pagination),
 			Forms: []form{{Get: true, Button: "Filter", Style: "second", Fields: []field{
 				textField("q", "Contains").withValue(in.Q).withKind("search"), textField("actor", "Who").withValue(in.Actor),
 				textField("since", "From").withKind("date").withValue(v.queryParam("since")),
@@ -165,7 +185,7 @@ var timelinePanel = panel{
 			}}},
 		}
 		for _, e := range l.Data {
-			x.Rows = append(x.Rows, line{Cells: []value{textValue(e.Summary), timeValue(e.At), textValue(e.Actor.Name)}})
+			x.Rows = append(x.Rows, line{Cells: []value{timeValue(e.At), textValue(sentence(readable(e.Summary))), textValue(readable(e.Actor.Name))}})
 		}
 		s.add(x)
 		return nil

@@ -3,10 +3,12 @@ package web
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -132,8 +134,10 @@ type documentPage struct {
 	// the passages at which the preceding and following parts begin, or -1 if there are none.
 	From, To, Before, After int
 	// OpensInline is set if browsers can display the original, at the given Page if the passage has one.
+	// Fragment makes it highlight the quote.
 	OpensInline         bool
 	Page                int
+	Fragment            string
 	MayDelete, MayWrite bool
 }
 
@@ -141,9 +145,23 @@ type documentPage struct {
 // passage.
 type passage struct {
 	api.Chunk
-	Place  string
-	Chosen bool
-	Parts  []part
+	Place    string
+	Chosen   bool
+	Segments []segment
+}
+
+// sheetTypes are the media types of documents whose passages are rows of sheets.
+var sheetTypes = []string{
+	"text/csv", "text/tab-separated-values", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "application/vnd.ms-excel",
+	"application/vnd.oasis.opendocument.spreadsheet",
+}
+
+// Viewer returns the part of the original's address that shows the page with the quote, as wide as the viewer.
+func (p *documentPage) Viewer() string {
+	if p.PageCount == 0 || p.Page == 0 {
+		return ""
+	}
+	return fmt.Sprintf("#page=%d&view=FitH", p.Page) + p.Fragment
 }
 
 // passagesShown is the number of passages per page.
@@ -210,17 +228,21 @@ func (v *visit) renderDocument(page *documentPage, chosen string, start int) err
 	}
 	last := ""
 	for _, c := range chunks[start:end] {
-		p := passage{Chunk: c, Chosen: c.ID == chosen, Parts: []part{{Text: c.Text}}}
+		p := passage{Chunk: c, Chosen: c.ID == chosen}
 		if place := formatLocation(c.HeadingPath, c.Locator); place != last {
 			p.Place, last = place, place
 		}
+		quote := ""
 		if p.Chosen {
-			page.Page = c.Locator.Page
-			if quote := v.r.URL.Query().Get("quote"); quote != "" {
-				if before, after, ok := strings.Cut(c.Text, quote); ok {
-					p.Parts = []part{{Text: before}, {quote, true}, {Text: after}}
-				}
+			page.Page, quote = c.Locator.Page, v.r.URL.Query().Get("quote")
+			if strings.Contains(c.Text, quote) {
+				page.Fragment = fragmentOf(quote)
 			}
+		}
+		if slices.Contains(sheetTypes, page.MIMEType) {
+			p.Segments = sheetSegments(c.Text, quote)
+		} else {
+			p.Segments = []segment{{Parts: markQuote(c.Text, quote)}}
 		}
 		page.Passages = append(page.Passages, p)
 	}

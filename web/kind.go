@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/scf-service/service/api"
@@ -342,7 +343,9 @@ func soaRow(i *api.SoAItem) row {
 func soaItemPage(i *api.SoAItem) *itemPage {
 	// Most missing elements are requirements, which are listed with their verdicts.
 	missing := slices.DeleteFunc(slices.Clone(i.MissingElements), func(m string) bool {
-		return slices.ContainsFunc(i.Statements, func(s api.Statement) bool { return s.Text == m })
+		return slices.ContainsFunc(i.Statements, func(s api.Statement) bool {
+			return s.Text == m || strings.HasPrefix(m, strings.TrimSuffix(s.Text, ".")+" (")
+		})
 	})
 	return &itemPage{
 		Item: i.Item, Code: i.ControlCode, Statements: i.Statements, Evidence: i.Evidence, Missing: missing, Review: i.NeedsReview,

@@ -112,6 +112,9 @@ func (x value) labeled(name string) value {
 	return x
 }
 
+// IsLong reports whether a form has so many fields that they are laid out side by side.
+func (f form) IsLong() bool { return len(f.Fields) > 7 && !f.Get }
+
 // add appends a section.
 func (s *sheet) add(x section) { s.Sections = append(s.Sections, x) }
 

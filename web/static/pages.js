@@ -149,6 +149,12 @@
   };
   offerViewer();
 
+  // On a phone, the links to pages are in one line that scrolls: the current one is brought into view.
+  for (const e of document.querySelectorAll(".tabs [aria-current], .main [aria-current]")) {
+    const line = e.parentElement;
+    line.scrollLeft = e.offsetLeft - line.offsetLeft - (line.clientWidth - e.offsetWidth) / 2;
+  }
+
   // Scroll to the passage that a link leads to.
   document.querySelector(".chosen")?.scrollIntoView({ block: "center" });
 
@@ -226,7 +232,7 @@
         return true;
       case "E": {
         const longest = [...within.querySelectorAll(".edit textarea")].sort((x, y) => y.value.length - x.value.length)[0];
-        if (longest) longest.rows = 14;
+        longest?.classList.add("tall");
         longest?.focus();
         return !!longest;
       }
