@@ -46,6 +46,23 @@ func TestDeliverablePages(t *testing.T) {
 		t.Errorf("as CSV: %s", csv)
 	}
 
+	where := func(expression string) string { return table + "?q=" + url.QueryEscape("="+expression) }
+	for expression, want := range map[string]int{"true": rows, "": rows, `control == "none"`: 0, "confidence < 0 or not (quotes > -1)": 0} {
+		if n := strings.Count(v.page(where(expression), http.StatusOK), `<th scope="row">`); n != want {
+			t.Errorf("=%s selects %d of %d rows", expression, n, rows)
+		}
+		if ids := v.page(where(expression)+"&ids=1", http.StatusOK); strings.Count(ids, "-") != 4*want {
+			t.Errorf("=%s selects %s", expression, ids)
+		}
+	}
+	for _, path := range []string{where("<b>nonsense"), where("<b>nonsense") + "&ids=1", where(strings.Repeat("!", 1990) + "edited")} {
+		if wrong := v.page(path, http.StatusBadRequest); !strings.Contains(wrong, "olumn") && !strings.Contains(wrong, "xpression") ||
+			strings.Contains(wrong, "<b>") && strings.Contains(wrong, "<h1>") {
+			t.Errorf("%s answers %s", path, wrong)
+		}
+	}
+	v.page(where("nonsense ==")+"&csv=1", http.StatusBadRequest)
+
 	item := table + "/" + g.ids["soaItemId"]
 	form := func() url.Values {
 		fields := url.Values{}
@@ -263,6 +280,36 @@ func (c testCaller) putHostileTexts(at func(string) string, text string) []strin
 	}
 }
 
+// putHostileItems stores a text in every field of a finding, of a score and of a plan item, and uploads a sheet. It returns the
+// pages that show them.
+func (c testCaller) putHostileItems(at func(string) string, text string) (pages []string) {
+	for _, k := range []struct {
+		noun, draft, items, item, id string
+		fields                       []string
+	}{
+		{
+			"gap", api.DraftGap.Path, api.ListFindings.Path, api.UpdateFinding.Path, "gapVersionId}",
+			[]string{"condition", "recommendation", "owner", "note"},
+		},
+		{"maturity", api.DraftMaturity.Path, api.ListMaturityScores.Path, api.UpdateMaturityScore.Path, "maturityVersionId}", []string{"rationale", "note"}},
+		{"poam", api.DraftPOAM.Path, api.ListPOAMItems.Path, api.UpdatePOAMItem.Path, "poamVersionId}", []string{"corrective_action", "owner", "comments"}},
+	} {
+		version := c.must("POST", at(k.draft), nil).str("id")
+		first := c.must("GET", strings.Replace(k.items, "{"+k.id, version, 1), nil).body["data"].([]any)[0].(map[string]any)["id"].(string)
+		set := map[string]any{}
+		for _, f := range k.fields {
+			set[f] = text
+		}
+		c.must("PATCH", parameter.ReplaceAllString(k.item, first), set)
+		pages = append(pages, at("/assessments/{assessmentId}/")+k.noun, at("/assessments/{assessmentId}/")+k.noun+"/"+first)
+	}
+	sheet := c.must("POST", at(api.UploadDocument.Path), form{
+		filename: "register.csv", content: "<script>a</script>,<img src=x>\n" + strings.Repeat("<script>alert(1)</script>,<img src=x>\n", 3),
+	}).str("id")
+	c.must("GET", "/api/v1/documents/"+sheet+"?wait=30s", nil)
+	return append(pages, at("/assessments/{assessmentId}/documents/")+sheet, at("/assessments/{assessmentId}"))
+}
+
 // TestHostileTextOnPages stores markup in every text that users or documents can put on a page, and checks that
 // no page contains it as markup.
 func TestHostileTextOnPages(t *testing.T) {
@@ -291,11 +338,12 @@ func TestHostileTextOnPages(t *testing.T) {
 		"rationale": hostile, "owner": hostile, "note": hostile,
 	})
 	owner.must("POST", at(api.AddComment.Path), map[string]any{"text": hostile, "gate": "soa", "item": item["control_code"]})
+	pages := owner.putHostileItems(at, hostile)
 	submitted := owner.must("POST", strings.Replace(api.SubmitSoA.Path, "{soaVersionId}", version, 1), nil)
 	approval := submitted.str("approval_id")
 	owner.must("POST", at(api.AddComment.Path), map[string]any{"text": hostile, "approval_id": approval})
 	v := w.visitorAs(owner)
-	pages := owner.putHostileTexts(at, hostile)
+	pages = append(pages, owner.putHostileTexts(at, hostile)...)
 	pages = append(pages,
 		"/", "/account", at("/assessments/{assessmentId}"), at("/assessments/{assessmentId}/soa"), "/approvals/"+approval,
 		at("/assessments/{assessmentId}/soa?q=")+url.QueryEscape(hostile)+"&status="+url.QueryEscape(hostile),

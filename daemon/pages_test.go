@@ -221,6 +221,11 @@ func TestForgedForms(t *testing.T) {
 	v := g.w.visitorSignedIn("gate@example.com")
 	other := g.w.visitorSignedIn("gate@example.com")
 	path := "/approvals/" + g.ids["approvalId"]
+	// The pages can't be shown in the frame of another site, in which a visitor could be led to press a button.
+	if h := v.send("GET", path, nil).Header(); h.Get("X-Frame-Options") != "DENY" ||
+		!strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+		t.Errorf("the page can be framed: %v", h)
+	}
 	theirs := formTokenPattern.FindStringSubmatch(other.page(path, http.StatusOK))[1]
 	for name, token := range map[string]string{"none": "", "garbage": "AAAA", "that of another session": theirs} {
 		if rec := v.send("POST", path, url.Values{"decision": {"approve"}, "csrf": {token}}); rec.Code != http.StatusForbidden {

@@ -132,7 +132,7 @@ func TestPagesInABrowser(t *testing.T) {
 		{"new", "/new"},
 		{"scope", assessment + "/scope"},
 		{"reports", assessment + "/reports"},
-		{"timeline", assessment + "/activity"},
+		{"assessment-activity", assessment + "/activity"},
 		{"documents", assessment + "/documents"},
 		{"document", assessment + "/documents/" + g.ids["documentId"]},
 		{"no-gap-analysis", assessment + "/gap"},
@@ -156,6 +156,17 @@ func TestPagesInABrowser(t *testing.T) {
 		{"poam", assessment + "/poam"},
 		{"plan-item", assessment + "/poam/" + id(api.ListPOAMItems.Path)},
 	}...)
+	b.Open(s.URL + assessment + "/poam")
+	b.WaitFor(`document.body.classList.contains("scripted")`)
+	b.Press("g", 71)
+	b.WaitFor(`document.querySelector("#timeline[open] rect")`)
+	looks("timeline")
+	b.EvaluateText(`document.getElementById("q").focus()`)
+	b.Type(`=status == "completed"`)
+	b.WaitFor(`document.getElementById("shown").textContent.startsWith("0 of")`)
+	b.Type(` nonsense`)
+	b.WaitFor(`document.getElementById("filter-problem").textContent.includes("column")`)
+	b.EvaluateText(`document.getElementById("q").value = ""`)
 	admin, _ := g.w.createOrganizationWithOwner(
 		"Operators",
 		map[string]any{"email": "root@ops.example", "password": goodPassword, "platform_admin": true},

@@ -74,8 +74,8 @@ var activityPanel = panel{
 		}
 		for _, e := range l.Data {
 			x.Rows = append(x.Rows, line{Cells: []value{
-				textValue(label(strings.NewReplacer(".", "_", "-", "_").Replace(e.Action))), timeValue(e.At), textValue(readable(e.Actor.Name)), textValue(label(e.ResourceType)),
-				tagValue(e.Outcome), textValue(changesText(e.Changes)),
+				textValue(label(strings.NewReplacer(".", "_", "-", "_").Replace(e.Action))), timeValue(e.At),
+				textValue(readable(e.Actor.Name)), textValue(label(e.ResourceType)), tagValue(e.Outcome), textValue(changesText(e.Changes)),
 			}})
 		}
 		s.add(section{

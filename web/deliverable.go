@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -45,6 +46,8 @@ type tablePage struct {
 	Bulk    []field
 	// Edited is set after a change that can be undone.
 	Edited bool
+	// Plan is the timeline of the open items shown, by due date; nil if there are none, and for the other deliverables.
+	Plan *timeline
 	// First is the ID of the item to review first.
 	First string
 }
@@ -206,7 +209,19 @@ func (v *visit) showDeliverable() error {
 			page.Statuses = append(page.Statuses, status)
 		}
 	}
-	page.Rows = k.filter(rows, page.Query, page.Status)
+	page.Rows, err = v.filter(k, page.Version, rows, page.Query, page.Status)
+	if q.Has("ids") {
+		return v.answerIDs(page.Rows, err)
+	}
+	if api.IsCode(err, api.CodeValidation) {
+		v.status, v.complaint, page.Rows, err = http.StatusBadRequest, sentence(api.AsError(err).Message), rows, nil
+	}
+	if err != nil {
+		return err
+	}
+	if k.Gate == api.GatePOAM && page.Version != nil {
+		page.Plan = newTimeline(page.Version, page.Rows, v.Clock())
+	}
 	slices.SortFunc(page.Statuses, compareCells)
 	if queue := reviewQueue(rows); len(queue) > 0 {
 		page.First = queue[0].ID
@@ -235,6 +250,24 @@ func (v *visit) showDeliverable() error {
 	}
 	return v.render("table.html", a.Name+": "+k.Title(), &page)
 }
+
+// answerIDs sends the IDs of rows to the page's script, or why the expression that selects them is not accepted.
+func (v *visit) answerIDs(rows []row, err error) error {
+	if err != nil {
+		return v.answerScript(err)
+	}
+	ids := make([]string, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
+	}
+	v.w.Header().Set("Content-Type", "application/json")
+	v.w.Header().Set("Cache-Control", "no-store")
+	v.sent = true
+	return json.NewEncoder(v.w).Encode(ids)
+}
+
+// Example returns an expression that selects items.
+func (p *tablePage) Example() string { return p.example }
 
 // bulkFields returns blank form fields for the values that can be changed for many items at once.
 func (k *kind) bulkFields() (out []field) {
@@ -314,16 +347,23 @@ func compareCells(x, y cell) int {
 	return cmp.Or(cmp.Compare(x.Rank, y.Rank), strings.Compare(x.Text, y.Text))
 }
 
-// filter returns the rows that contain all words of a query and have the given status. An empty query or status
-// matches every row.
-func (k *kind) filter(rows []row, query, status string) (out []row) {
+// filter returns the rows that have a status and contain the words of a query or, if it begins with "=", are selected by the
+// expression that follows. An empty status or query selects every row.
+func (v *visit) filter(k *kind, version *api.DeliverableVersion, rows []row, query, status string) (out []row, err error) {
 	words := strings.Fields(strings.ToLower(query))
+	var selected map[string]bool
+	if where, ok := strings.CutPrefix(query, "="); ok && version != nil {
+		words = nil
+		if selected, err = k.matching(v, version.ID, where); err != nil {
+			return nil, err
+		}
+	}
 	for _, r := range rows {
-		if (status == "" || status == r.Cells[k.Status].Text) && r.matches(words) {
+		if (status == "" || status == r.Cells[k.Status].Text) && r.matches(words) && (selected == nil || selected[r.ID]) {
 			out = append(out, r)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // exportRows sends the rows selected by the URL as CSV, with the API's field names.
@@ -338,7 +378,11 @@ func (v *visit) exportRows(k *kind, a *api.Assessment) error {
 	q := v.r.URL.Query()
 	review, disputed := q.Has("review"), q.Has("disputed")
 	wanted := map[string]bool{}
-	for _, r := range k.filter(rows, v.queryParam("q"), v.queryParam("status")) {
+	chosen, err := v.filter(k, version, rows, v.queryParam("q"), v.queryParam("status"))
+	if err != nil {
+		return err
+	}
+	for _, r := range chosen {
 		wanted[r.ID] = (r.Review || !review) && (r.Disputed || !disputed)
 	}
 	records, err := k.records(v, version.ID, wanted)

@@ -27,6 +27,9 @@ type kind struct {
 	// rows returns the items in the order of the controls, or only those changed after a time, newest first. It
 	// returns nil if too many have changed.
 	rows func(v *visit, versionID string, after time.Time) ([]row, error)
+	// matching returns the IDs of the items that an expression selects; example is one.
+	matching func(v *visit, versionID, where string) (map[string]bool, error)
+	example  string
 	// records returns the API's records of the items with the given IDs.
 	records func(v *visit, versionID string, ids map[string]bool) ([]any, error)
 	item    func(v *visit, id string) (*itemPage, error)
@@ -52,6 +55,9 @@ type row struct {
 	// Disputed is set if a second reader disagrees.
 	Disputed bool
 	Updated  time.Time
+	// Due and Milestones are the dates of a plan's item.
+	Due        api.Date
+	Milestones []api.Date
 }
 
 // cell is a value in a table. Tone is the API's value if it is shown as a tag. Rank is the sort position within
@@ -102,6 +108,11 @@ var kinds = []kind{
 			in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}, Sort: sortFor(after)}
 			return fetchRows(v, api.ListSoAItems, &in, after, soaRow)
 		},
+		matching: func(v *visit, id, where string) (map[string]bool, error) {
+			in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}, Where: where}
+			return idsOf(v, api.ListSoAItems, &in, func(x *api.SoAItem) string { return x.ID })
+		},
+		example: `confidence < 0.5`,
 		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
 			in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}}
 			return fetchRecords(v, api.ListSoAItems, &in, ids, func(x *api.SoAItem) string { return x.ID })
@@ -136,6 +147,11 @@ var kinds = []kind{
 			in := api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}, FindingFilter: api.FindingFilter{Sort: sortFor(after)}}
 			return fetchRows(v, api.ListFindings, &in, after, findingRow)
 		},
+		matching: func(v *visit, id, where string) (map[string]bool, error) {
+			in := api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}, FindingFilter: api.FindingFilter{Where: where}}
+			return idsOf(v, api.ListFindings, &in, func(x *api.Finding) string { return x.ID })
+		},
+		example: `severity == "high"`,
 		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
 			in := api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}}
 			return fetchRecords(v, api.ListFindings, &in, ids, func(x *api.Finding) string { return x.ID })
@@ -169,6 +185,11 @@ var kinds = []kind{
 			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, Sort: sortFor(after)}
 			return fetchRows(v, api.ListMaturityScores, &in, after, scoreRow)
 		},
+		matching: func(v *visit, id, where string) (map[string]bool, error) {
+			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, Where: where}
+			return idsOf(v, api.ListMaturityScores, &in, func(x *api.MaturityScore) string { return x.ID })
+		},
+		example: `level < target`,
 		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
 			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}}
 			return fetchRecords(v, api.ListMaturityScores, &in, ids, func(x *api.MaturityScore) string { return x.ID })
@@ -203,6 +224,11 @@ var kinds = []kind{
 			in := api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}, Sort: sortFor(after)}
 			return fetchRows(v, api.ListPOAMItems, &in, after, planItemRow)
 		},
+		matching: func(v *visit, id, where string) (map[string]bool, error) {
+			in := api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}, Where: where}
+			return idsOf(v, api.ListPOAMItems, &in, func(x *api.POAMItem) string { return x.ID })
+		},
+		example: `owner == ""`,
 		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
 			in := api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}}
 			return fetchRecords(v, api.ListPOAMItems, &in, ids, func(x *api.POAMItem) string { return x.ID })
@@ -289,6 +315,16 @@ func fetchRecords[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, ids map[
 		}
 	}
 	return out, err
+}
+
+// idsOf returns the IDs of the items of a list.
+func idsOf[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, id func(*T) string) (map[string]bool, error) {
+	items, err := all(v, op, in)
+	ids := make(map[string]bool, len(items))
+	for i := range items {
+		ids[id(&items[i])] = true
+	}
+	return ids, err
 }
 
 func mapRows[T any](items []T, toRow func(*T) row) []row {
@@ -443,7 +479,15 @@ func planItemRow(i *api.POAMItem) row {
 			numberCell(strconv.Itoa(i.Priority), float64(i.Priority)), textCell(i.Owner),
 			{Text: string(i.CurrentDueDate())},
 		},
+		Due: i.CurrentDueDate(), Milestones: milestoneDates(i.Milestones),
 	}
+}
+
+func milestoneDates(list []api.Milestone) (out []api.Date) {
+	for i := range list {
+		out = append(out, list[i].CurrentDueDate())
+	}
+	return out
 }
 
 func planItemPage(i *api.POAMItem) *itemPage {

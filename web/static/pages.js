@@ -205,7 +205,7 @@
   };
   const itemFields = {
     s: "#implementation_status, #status", a: "#applicability", v: "#severity", o: "#owner", n: "#note, #item-comments", d: "#due_date",
-    e: "#rationale, #recommendation, #corrective_action", l: "#level", t: "#target_level", i: "#priority", f: "#effort", c: "#condition",
+    e: "#rationale, #recommendation, #corrective_action", l: "#level", t: "#target_level", i: "#priority", f: "#effort", c: "#condition, #comment", C: "#comment",
   };
   const focusOn = (within, selector) => {
     const field = within.querySelector(selector);
@@ -258,12 +258,30 @@
     const read = (tr) => ({ tr, text: tr.textContent.toLowerCase(), status: tr.cells[2].textContent.trim(), id: tr.querySelector("th a").getAttribute("href").slice(noun.length + 1) });
     let rows = [...body.rows].map(read);
     let at = -1, asked = 0, only = "";
+    // After "=", the server finds the rows that an expression selects.
+    const unclear = document.getElementById("filter-problem");
+    let sought = "", wanted = null, seeking = 0;
+    const find = async (expression) => {
+      const answer = await fetch(noun + "?" + new URLSearchParams({ ids: 1, q: expression }), { headers: { Accept: "text/plain" } }).catch(() => null);
+      const text = answer ? await answer.text().catch(() => "") : "";
+      if (expression !== sought) return;
+      unclear.textContent = answer?.ok && !answer.redirected ? "" : answer?.status === 400 ? text : "The expression could not be used. Reload the page.";
+      if (!unclear.textContent) wanted = new Set(JSON.parse(text));
+      filter();
+    };
     const filter = () => {
       asked = 0;
-      const words = q.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const expression = q.value.trim().startsWith("=") ? q.value.trim() : "";
+      if (expression !== sought) {
+        sought = expression;
+        clearTimeout(seeking);
+        if (expression) seeking = setTimeout(find, 250, expression);
+        else { wanted = null; unclear.textContent = ""; }
+      }
+      const words = expression ? [] : q.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       for (const r of rows) {
-        const ok = (!status.value || r.status === status.value) && words.every((w) => r.text.includes(w)) && (!only || r.tr.querySelector(only));
+        const ok = (!status.value || r.status === status.value) && words.every((w) => r.text.includes(w)) && (!wanted || wanted.has(r.id)) && (!only || r.tr.querySelector(only));
         if (r.tr.hidden === !!ok) r.tr.hidden = !ok;
         if (ok) shown++;
       }
@@ -558,6 +576,11 @@
       x: () => download.click(),
       Y: () => rows[at] && copy([...rows[at].tr.cells].map((c) => c.textContent.trim()).join("\t")),
       A: () => document.getElementById("decide")?.click(),
+      g: () => {
+        const plan = document.getElementById("timeline");
+        if (plan) plan.open = !plan.open;
+        plan?.scrollIntoView({ block: "nearest" });
+      },
       S: () => document.getElementById("submit")?.focus(),
       Escape: () => {
         if (many && marked().length) { for (const r of marked()) check(r).checked = false; counted(); } else if (!beside.hidden) close();
@@ -607,12 +630,13 @@
   const help = {
     ...table ? {
       "j k": "down and up", Enter: "open the item, beside the table on a wide screen", Esc: "back to the table; clear the choice or the filter; close the item",
-      "/": "filter", w: "only those to review", D: "only those on which the second reader disagrees (≠)", ". ,": "next and previous to review",
+      "/": "filter by words or, after =, an expression", w: "only those to review", D: "only those on which the second reader disagrees (≠)", ". ,": "next and previous to review",
       y: "accept the item, or all chosen", "space *": "choose the item, or all shown", x: "export what is shown as CSV", S: "to the button that submits",
-      A: "open the decision",
+      A: "open the decision", ...document.getElementById("timeline") && { g: "timeline of the plan" },
     } : { "j k": "next and previous item", ".": "next to review", y: "accept and go on" },
     "s a v o n d e l t i f c": "change status, applicability, severity, owner, note, due date, rationale or recommendation or action, level, target level, priority, effort or condition" +
       (table ? " of the chosen, or of the item shown" : ""),
+    C: "comment; c does so where there is no condition",
     E: "edit the item's longest text", "[ ]": "choose a quote of the item", p: "open the quote in its document", "+ -": "accept or refuse the quote for its requirement", h: "history of the item",
     Y: "copy the item", "!": "to what somebody else changed meanwhile", u: "undo",
   };

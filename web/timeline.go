@@ -1,0 +1,89 @@
+package web
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// timeline is a Gantt chart of a plan's open items, by due date. Places are in percent of its width.
+type timeline struct {
+	Items  []timelineItem
+	Months []timelineMonth
+	Today  float64
+	// More is the number of further items with a due date.
+	More int
+}
+
+// timelineItem is an item with its bar, from the creation of the version to the due date.
+type timelineItem struct {
+	ID, Code, Title, Severity string
+	Due                       api.Date
+	Overdue                   bool
+	From, Width               float64
+	Milestones                []float64
+}
+
+// timelineMonth is the beginning of a month.
+type timelineMonth struct {
+	Name string
+	At   float64
+}
+
+// maxTimelineItems and maxTimelineMonths limit what a timeline shows: the items that are due first, and the labels of months.
+const maxTimelineItems, maxTimelineMonths = 60, 8
+
+// newTimeline returns the timeline of the rows of a plan, or nil if none is open.
+func newTimeline(version *api.DeliverableVersion, rows []row, now time.Time) *timeline {
+	today := now.UTC().Truncate(24 * time.Hour)
+	start := version.CreatedAt.UTC().Truncate(24 * time.Hour)
+	first, last := minTime(start, today), today.AddDate(0, 1, 0)
+	open := slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
+		_, err := r.Due.Time()
+		return err != nil || api.IsClosedPOAMStatus(r.Cells[0].Tone)
+	})
+	if len(open) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(open, func(x, y row) int { return strings.Compare(string(x.Due), string(y.Due)) })
+	shown := open[:min(len(open), maxTimelineItems)]
+	for _, r := range shown {
+		due, _ := r.Due.Time() // checked above
+		first = minTime(first, due)
+		if due.After(last) {
+			last = due
+		}
+	}
+	last = last.AddDate(0, 0, 3)
+	place := func(t time.Time) float64 { return 100 * min(1, max(0, t.Sub(first).Hours()/last.Sub(first).Hours())) }
+	out := &timeline{Today: place(today), More: len(open) - len(shown)}
+	for _, r := range shown {
+		due, _ := r.Due.Time()
+		from := minTime(start, due)
+		item := timelineItem{
+			ID: r.ID, Code: r.Code, Title: r.Title, Severity: r.Cells[1].Tone, Due: r.Due, Overdue: due.Before(today),
+			From: place(from), Width: max(0.5, place(due)-place(from)),
+		}
+		for _, m := range r.Milestones {
+			if t, err := m.Time(); err == nil {
+				item.Milestones = append(item.Milestones, place(t))
+			}
+		}
+		out.Items = append(out.Items, item)
+	}
+	months := int(last.Sub(first).Hours()/24/30) + 1
+	every := (months + maxTimelineMonths - 1) / maxTimelineMonths
+	for t := time.Date(first.Year(), first.Month()+1, 1, 0, 0, 0, 0, time.UTC); t.Before(last); t = t.AddDate(0, every, 0) {
+		out.Months = append(out.Months, timelineMonth{t.Format("Jan 2006"), place(t)})
+	}
+	return out
+}
+
+func minTime(x, y time.Time) time.Time {
+	if y.Before(x) {
+		return y
+	}
+	return x
+}
