@@ -76,7 +76,11 @@ func newTimeline(version *api.DeliverableVersion, rows []row, now time.Time) *ti
 	months := int(last.Sub(first).Hours()/24/30) + 1
 	every := (months + maxTimelineMonths - 1) / maxTimelineMonths
 	for t := time.Date(first.Year(), first.Month()+1, 1, 0, 0, 0, 0, time.UTC); t.Before(last); t = t.AddDate(0, every, 0) {
-		out.Months = append(out.Months, timelineMonth{t.Format("Jan 2006"), place(t)})
+		month := timelineMonth{At: place(t)}
+		if month.At < 92 { // beyond, its name would be cut off
+			month.Name = t.Format("Jan 2006")
+		}
+		out.Months = append(out.Months, month)
 	}
 	return out
 }
