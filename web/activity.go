@@ -185,7 +185,8 @@ var timelinePanel = panel{
 			}}},
 		}
 		for _, e := range l.Data {
-			x.Rows = append(x.Rows, line{Cells: []value{timeValue(e.At), textValue(sentence(readable(e.Summary))), textValue(readable(e.Actor.Name))}})
+			summary, actor := sentence(readable(e.Summary)), readable(e.Actor.Name)
+			x.Rows = append(x.Rows, line{Cells: []value{timeValue(e.At), textValue(summary), textValue(actor)}})
 		}
 		s.add(x)
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// trend is a chart of compliance and maturity over versions or assessments: lines in an SVG of 600 by 200, and the same
+// trend is a chart of compliance and maturity over versions or assessments: lines in an SVG of 420 by 200, and the same
 // values as rows. A line is "" if it has fewer than two points.
 type trend struct {
 	Points               []trendPoint
@@ -27,7 +27,7 @@ type trendPoint struct {
 }
 
 // maxTrend is the number of assessments in a trend, and maxTrendLabels that of labels below one.
-const maxTrend, maxTrendLabels = 8, 12
+const maxTrend, maxTrendLabels = 8, 8
 
 // Y returns where the compliance of a point is drawn.
 func (p *trendPoint) Y() int { return 160 - int(*p.Compliance*1.4) }
@@ -54,7 +54,7 @@ func newTrend(points []trendPoint) *trend {
 	every := (len(points) + maxTrendLabels - 1) / maxTrendLabels
 	for i := range points {
 		p := &points[i]
-		p.X = 40 + 520*i/(len(points)-1)
+		p.X = 40 + 345*i/(len(points)-1)
 		if (len(points)-1-i)%every != 0 {
 			p.Label = ""
 		}
