@@ -121,7 +121,7 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 			}
 			v.Set(s.key, fl.Value.String())
 			from[s.key] = originFlag
-			if slices.Contains([]string{"context", "server", "data", "org", "ca"}, s.key) {
+			if slices.Contains([]string{"context", "server", "data", "org", "ca", "assessment"}, s.key) {
 				a.flags.targetArgs = append(a.flags.targetArgs, "--"+s.key, fl.Value.String())
 			}
 			if s.key == "insecure-http" {

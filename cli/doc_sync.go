@@ -147,6 +147,7 @@ func (a *app) syncDocumentsWithFolders(
 	if err != nil {
 		return nil, err
 	}
+	finished := a.rememberImport(assessment, paths)
 	m := newFileMatcher(docs, files)
 	sums := make([]string, len(files))
 	a.progress.Start("scan the files")
@@ -184,6 +185,7 @@ func (a *app) syncDocumentsWithFolders(
 		out.Unchanged,
 		len(out.Skipped),
 	)
+	finished()
 	return out, nil
 }
 

@@ -83,10 +83,12 @@ added again. Files that can't be added are listed; the others are still added.`,
 			if err != nil {
 				return err
 			}
+			finished := a.rememberImport(one.ID, args)
 			got, err := a.uploadNewFiles(ctx, one.ID, files, category)
 			if err != nil {
 				return err
 			}
+			finished()
 			if !noWait && len(got.Added) > 0 {
 				all, err := a.waitUntilDocumentsRead(ctx, one.ID)
 				if err != nil {

@@ -135,7 +135,9 @@ func (a *app) addFilesAndAdvance(
 			return err
 		}
 	}
-	a.rememberAssessment(assessment.ID)
+	if a.flags.assessment == "" { // one named by --assessment doesn't become the default
+		a.rememberAssessment(assessment.ID)
+	}
 	a.rememberFolderAssessment(resolveFirstFolder(paths), assessment.ID)
 	setResumeHint := func(words string) {
 		a.interruptHint = fmt.Sprintf(
@@ -145,6 +147,11 @@ func (a *app) addFilesAndAdvance(
 		)
 	}
 	var late, imported int
+	if len(paths) == 0 {
+		if err := a.printUnfinishedImport(ctx, assessment); err != nil {
+			return err
+		}
+	}
 	if len(files) > 0 {
 		again := "assess run"
 		for _, p := range paths { // repeat the paths, or files not yet imported would be silently skipped
@@ -304,8 +311,31 @@ func (a *app) createAssessment(ctx context.Context, name string, o runOptions) (
 	if err != nil {
 		return nil, a.withFrameworkHint(err)
 	}
+	if err := a.rejectConcurrentCreation(ctx, one); err != nil {
+		return nil, err
+	}
 	a.progress.Done("created assessment %q", one.Name)
 	return one, nil
+}
+
+// rejectConcurrentCreation deletes an assessment that was just created, and returns an error, if another run has created one with
+// the same name at the same time. The one that was created first stays.
+func (a *app) rejectConcurrentCreation(ctx context.Context, one *api.Assessment) error {
+	same, err := a.findAssessmentsByName(ctx, one.Name)
+	if err != nil {
+		return err
+	}
+	isEarlier := func(other api.Assessment) bool { return other.State != api.StateClosed && other.ID < one.ID }
+	if !slices.ContainsFunc(same, isEarlier) {
+		return nil
+	}
+	if _, err := call(ctx, a, api.DeleteAssessment, &api.AssessmentInput{AssessmentID: one.ID}); err != nil {
+		return err
+	}
+	return withHint(
+		runtimeError("another run has just created an assessment named %q", one.Name),
+		"run this again to continue that one, or choose another name with --name",
+	)
 }
 
 // updateFromOptions adds the requested frameworks to an existing assessment and sets its client.

@@ -91,6 +91,14 @@ func TestInterruptedWhileFilesAreTaken(t *testing.T) {
 		`progress is saved in the assessment "Half"`,
 		"service assess run '"+dir+"' --name Half",
 	)
+	w.want(w.run("assess", "run"), 4, "was interrupted: 2 of the 2 files in "+dir+" are not in the assessment",
+		"service assess run '"+dir+"' --name Half")
+	if r := w.run("assess", "run", dir); strings.Contains(r.errOut, "was interrupted") || len(w.fake.documents) != 2 {
+		t.Errorf("%d documents: %s", len(w.fake.documents), r.errOut)
+	}
+	if r := w.run("assess", "run"); strings.Contains(r.errOut, "was interrupted") {
+		t.Errorf("after all files were added: %s", r.errOut)
+	}
 }
 
 // TestRunTellsOfDocumentsThatCameLate checks that a run reports documents added after the draft, which the draft

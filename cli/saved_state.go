@@ -25,6 +25,8 @@ type savedState struct {
 	LastAssessments map[string]string `json:"last_assessments"`
 	// LastByFolder maps a data key and a folder's full path to the ID of the assessment last run from it.
 	LastByFolder map[string]map[string]string `json:"last_by_folder,omitempty"`
+	// UnfinishedImports maps an assessment's ID to the full paths of the files and folders whose import was interrupted.
+	UnfinishedImports map[string][]string `json:"unfinished_imports,omitempty"`
 }
 
 // maxStateFile is the maximum size of the saved state.

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+// rememberImport remembers that an import of files into an assessment has begun. The returned function is called once all
+// files are there; without it, later runs report what is missing.
+func (a *app) rememberImport(assessment string, paths []string) (finished func()) {
+	full := make([]string, len(paths))
+	for i, p := range paths {
+		full[i], _ = filepath.Abs(p)
+	}
+	a.updateSavedState(func(m *savedState) {
+		m.UnfinishedImports = maps.Clone(m.UnfinishedImports)
+		if m.UnfinishedImports == nil {
+			m.UnfinishedImports = map[string][]string{}
+		}
+		m.UnfinishedImports[assessment] = full
+	})
+	return func() { a.updateSavedState(func(m *savedState) { delete(m.UnfinishedImports, assessment) }) }
+}
+
+// printUnfinishedImport prints how many files of an interrupted import are not in the assessment, and how to add them.
+func (a *app) printUnfinishedImport(ctx context.Context, assessment *api.Assessment) error {
+	paths := a.readSavedState().UnfinishedImports[assessment.ID]
+	if len(paths) == 0 {
+		return nil
+	}
+	again := "assess run"
+	for _, p := range paths {
+		again += " " + shellQuote(p)
+	}
+	again = a.suggestedCommandLine(again + " --name " + shellQuote(assessment.Name))
+	files, _, err := a.collectFiles(ctx, paths)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		a.printNotice("The last import into %q was interrupted, and its files can't be read now: %v. Repeat it with `%s`.", assessment.Name, err, again)
+		return nil
+	}
+	docs, err := a.listDocuments(ctx, assessment.ID)
+	if err != nil {
+		return err
+	}
+	missing := 0
+	for _, f := range files {
+		sum, err := f.hash()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil || !slices.ContainsFunc(docs, func(d api.Document) bool { return d.SHA256 == sum }) {
+			missing++
+		}
+	}
+	if missing > 0 {
+		a.printNotice("The last import into %q was interrupted: %d of the %d files in %s are not in the assessment. Add them with `%s`.",
+			assessment.Name, missing, len(files), strings.Join(paths, ", "), again)
+	}
+	return nil
+}
