@@ -126,8 +126,7 @@ func TestRealUnknownModel(t *testing.T) {
 	}
 }
 
-// TestRealContextOverflow checks that a question longer than the model's context is answered or
-// refused in time.
+// TestRealContextOverflow checks that a question longer than the model's context is answered or rejected in time.
 func TestRealContextOverflow(t *testing.T) {
 	m := realModel(t, ollamatest.Start(t), "talker")
 	_, err := m.Chat(t.Context(), llm.Request{System: "s", User: strings.Repeat("word ", 8000), MaxTokens: 5})

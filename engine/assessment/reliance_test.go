@@ -26,7 +26,7 @@ func samePassage(passages map[string]string) func(*api.Evidence, string) bool {
 	}
 }
 
-// TestRestsOnDocuments checks how many documents a line rests on.
+// TestRestsOnDocuments checks how many documents the verdict of a line depends on.
 func TestRestsOnDocuments(t *testing.T) {
 	a1, d1 := quote("a", "1", "supports"), quote("d", "1", "supports")
 	line := func(status api.Implementation, quotes ...api.Evidence) *api.SoAItem {
@@ -142,7 +142,7 @@ func TestNewDocuments(t *testing.T) {
 	}
 }
 
-// TestRecountDocuments checks that a line from elsewhere can't claim more documents than it quotes.
+// TestRecountDocuments checks that an imported line can't claim more documents than it quotes.
 func TestRecountDocuments(t *testing.T) {
 	for claimed, want := range map[int]int{0: 2, 1: 1, 2: 2, 12: 2, -1: 2} {
 		i := &api.SoAItem{

@@ -214,8 +214,8 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestList checks that the list contains only the organization's records, newest first, filtered
-// before the limit applies.
+// TestList checks that the list contains only the organization's records, newest first, and that filters apply before
+// the limit.
 func TestList(t *testing.T) {
 	db := openStore(t)
 	append20(t, db, "a")

@@ -12,9 +12,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// openTwoOrganizations returns a store with the organizations Acme and Beta, each with an audit trail a
-// document, and the documents' files. A third document has
-// the content of the first.
+// openTwoOrganizations returns a store with the organizations Acme and Beta, each with an audit trail and a document,
+// and the paths of the documents' files. A third document has the same content as the first.
 func openTwoOrganizations(t *testing.T) (*store.DB, map[string]string) {
 	t.Helper()
 	db, files := openStore(t), map[string]string{}
@@ -147,7 +146,7 @@ func TestVerifyOneOrganization(t *testing.T) {
 	}
 }
 
-// TestVerifyEmptyStore checks that nothing is not verified.
+// TestVerifyEmptyStore checks that an empty store doesn't count as verified.
 func TestVerifyEmptyStore(t *testing.T) {
 	if v, err := audit.VerifyStore(t.Context(), openStore(t), ""); err != nil || v.OK {
 		t.Errorf("%+v, %v", v, err)

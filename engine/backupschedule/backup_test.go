@@ -106,7 +106,7 @@ func TestSchedule(t *testing.T) {
 	f.expect(f.runIfDue(time.Minute), first)
 	f.expect(f.runIfDue(59*time.Minute), first, second)
 
-	// One that is not there any more does not count, nor does one of another folder.
+	// A backup that has been deleted doesn't count, nor does one in another folder.
 	if err := os.Remove(filepath.Join(f.plan.Dir, second)); err != nil {
 		t.Fatal(err)
 	}
@@ -115,10 +115,10 @@ func TestSchedule(t *testing.T) {
 	f.plan.Dir = t.TempDir()
 	f.expect(f.runIfDue(0), "service-2026-11-23T110000Z.bak")
 
-	// A clock that was set back doesn't stop the backups.
+	// Setting the clock back doesn't stop the backups.
 	f.expect(f.runIfDue(-100*time.Hour), "service-2026-11-19T070000Z.bak", "service-2026-11-23T110000Z.bak")
 
-	// A drill that ended the program did not pass.
+	// A drill that crashed the program counts as failed.
 	f.status.Last.Drill = nil
 	f.expectUnverified()
 	if !f.isDue(f.plan) {
@@ -153,8 +153,8 @@ func TestClockOnceAhead(t *testing.T) {
 	f.expect(f.runIfDue(24*time.Hour), append([]string{"service-2026-11-24T100000Z.bak", "service-2026-11-25T100000Z.bak"}, ahead...)...)
 }
 
-// TestFailedBackup checks that a failure is reported and retried, and that a missing folder is not created:
-// it may be that of a drive that is not mounted.
+// TestFailedBackup checks that a failure is reported and retried, and that a missing folder is not created, because
+// it may be on a drive that isn't mounted.
 func TestFailedBackup(t *testing.T) {
 	f := newFixture(t)
 	f.expect(f.runIfDue(0), "service-2026-11-22T100000Z.bak")
@@ -177,8 +177,8 @@ func TestFailedBackup(t *testing.T) {
 	f.expectSummary(LevelOK, "last drill passed")
 }
 
-// TestDeleteOld checks that only backups that a schedule of this database made are deleted, and never
-// the newest one that can be restored.
+// TestDeleteOld checks that only backups made by a schedule of this database are deleted, and never the newest one
+// that can be restored.
 func TestDeleteOld(t *testing.T) {
 	f := newFixture(t)
 	dir := f.plan.Dir
@@ -199,7 +199,7 @@ func TestDeleteOld(t *testing.T) {
 	}
 	f.expectRestoredCopyDeletesOnlyItsOwn()
 	foreign := []byte(strings.Replace(string(record), f.Status().Installation, "another-installation", 1))
-	// Each is older than the schedule's backups, and one thing about it is different.
+	// Each file is older than the schedule's backups and differs from them in one respect.
 	write("service-2020-01-01T000000Z.bak", ours) // no record: written by hand
 	write("service-2020-01-02T000000Z.bak", ours) // another service's
 	write("service-2020-01-02T000000Z.bak.json", foreign)
@@ -272,8 +272,8 @@ func (f *fixture) expectRestoredCopyDeletesOnlyItsOwn() {
 	}
 }
 
-// TestCopiedFolder checks that a copy of a data folder, made with its status, neither deletes backups of the original nor
-// shows them as its own, and that the original goes on after its files got another owner or mode.
+// TestCopiedFolder checks that a copy of a data folder, including its status, neither deletes backups of the original
+// nor shows them as its own, and that the original continues after the owner or mode of its files has changed.
 func TestCopiedFolder(t *testing.T) {
 	f := newFixture(t)
 	const first, second, third = "service-2026-11-22T100000Z.bak", "service-2026-11-23T100000Z.bak", "service-2026-11-23T100001Z.bak"
@@ -309,7 +309,7 @@ func TestCopiedFolder(t *testing.T) {
 	f.expect(f.runIfDue(24*time.Hour), second, third) // in the same second as the copy
 }
 
-// TestDamagedData checks that a schedule saves what isn't damaged, and says that not all is.
+// TestDamagedData checks that a schedule saves what isn't damaged, and reports that the backup is incomplete.
 func TestDamagedData(t *testing.T) {
 	f := newFixture(t)
 	blob, err := f.DB.Blobs().Put(t.Context(), strings.NewReader("evidence"), 100)
@@ -335,8 +335,8 @@ func TestDamagedData(t *testing.T) {
 	}
 }
 
-// TestKilledBetweenBackupAndRecord checks that a backup after which the program was killed is known as one of the
-// schedule, so that it is deleted in turn, and that a failed backup leaves no record.
+// TestKilledBetweenBackupAndRecord checks that a backup after which the program was killed is recognized as one of
+// the schedule, so that it is deleted in turn, and that a failed backup leaves no record.
 func TestKilledBetweenBackupAndRecord(t *testing.T) {
 	f := newFixture(t)
 	f.runIfDue(0)
@@ -372,8 +372,8 @@ func TestVerifyReadsTheAuditTrail(t *testing.T) {
 	f.expectSummary(LevelFailed, "Acme: audit record 1: ")
 }
 
-// TestEncryptedBackups checks that the drill reads the encrypted file itself, with a key that nobody
-// else has, for both kinds of age keys.
+// TestEncryptedBackups checks that the drill reads the encrypted file itself with a temporary key, for both kinds of
+// age keys.
 func TestEncryptedBackups(t *testing.T) {
 	f := newFixture(t)
 	classic, err := age.GenerateX25519Identity()
@@ -403,8 +403,8 @@ func TestEncryptedBackups(t *testing.T) {
 	}
 }
 
-// TestStart checks that a schedule runs at the start and at each tick until Close, and that Start without
-// one leaves a note only where there was one before.
+// TestStart checks that a schedule runs at the start and at each tick until Close, and that Start without a schedule
+// leaves a note only if there was a schedule before.
 func TestStart(t *testing.T) {
 	f := newFixture(t)
 	f.status = Status{}
@@ -429,7 +429,7 @@ func TestStart(t *testing.T) {
 	}
 	f.expectSummary(LevelNote, "last backup just now; no schedule")
 
-	// A restart with corrected settings doesn't wait for the time of a retry.
+	// After a restart with corrected settings, the schedule doesn't wait for the retry time.
 	f.status.Failure = &Failure{At: f.time, Problem: "not mounted"}
 	f.start(f.DB)
 	f.NewTicker = func(time.Duration) (<-chan time.Time, func()) { return ticks, func() {} }
@@ -442,8 +442,8 @@ func TestStart(t *testing.T) {
 	f.expectSummary(LevelOK, "last drill passed")
 }
 
-// TestWrite checks that a backup on request does not count as one of the schedule, and that an interrupted one
-// leaves no file.
+// TestWrite checks that a backup on request doesn't count as one of the schedule, and that an interrupted one leaves
+// no file.
 func TestWrite(t *testing.T) {
 	f := newFixture(t)
 	f.status = Status{}
@@ -464,7 +464,7 @@ func TestWrite(t *testing.T) {
 	if !f.isDue(f.plan) {
 		t.Error("a backup on request counts for the schedule")
 	}
-	// A folder in the place of the status file prevents storing it.
+	// A folder in place of the status file prevents the service from storing the status.
 	status := filepath.Join(f.DB.Dir(), statusFile)
 	if err := errors.Join(os.Remove(status), os.MkdirAll(filepath.Join(status, "x"), 0o700)); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ const correctedPolicy = "# Access policy\n\nAccess rights are reviewed every qua
 	"services have a managed life cycle. Owners decide who may use their information and systems.\n\n" +
 	"# Laptops\n\nPersonal data is encrypted on laptops.\n"
 
-// anyWords selects any quote, of an item that isn't not evidenced.
+// anyWords selects any quote of an item, unless the item is not evidenced.
 const anyWords = ""
 
 // quoted returns the first item whose n-th statement is covered or partly covered, with the quoted passage.
@@ -70,8 +70,8 @@ func (b *bench) corrections(t *testing.T, by api.Caller) []api.Correction {
 	return l.Data
 }
 
-// TestCorrections refuses a passage: the next draft leaves it out, as do drafts of other assessments for near-identical passages,
-// but no other organization. Without the correction, the first draft comes back.
+// TestCorrections rejects a passage: the next draft omits it, and so do drafts of other assessments for
+// near-identical passages, but not those of other organizations. Without the correction, the first draft is restored.
 func TestCorrections(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()
@@ -114,7 +114,7 @@ func TestCorrections(t *testing.T) {
 		}
 	}
 
-	// Another assessment, with a policy that differs a little, and with one that was turned around.
+	// Create an assessment with a policy that differs slightly, and one with a policy that states the opposite.
 	for name, tc := range map[string]struct {
 		old, with string
 		near      bool
@@ -156,7 +156,7 @@ func TestCorrections(t *testing.T) {
 		t.Error(err)
 	}
 
-	// It isn't in the archive; what people decide is compared with the rules.
+	// The correction isn't in the archive. The agreement compares users' decisions with the rules.
 	if r, err := b.Assessments.GetCorrectionAgreement(ctx, b.by, nil); err != nil || r.Refused != 1 || len(r.Readers) != 1 ||
 		r.Readers[0].All.Passages != 1 || r.Readers[0].All.Agreed != 0 || *r.Readers[0].All.High != 0.975 {
 		t.Errorf("%+v, %v", r, err)
@@ -187,7 +187,8 @@ func TestCorrections(t *testing.T) {
 
 func isDisputed(st api.Statement) bool { return st.Verdict == "denied" || st.Verdict == "conflicting" }
 
-// TestAcceptedPassages accepts a passage that search doesn't find for a requirement, in a document that is deleted later.
+// TestAcceptedPassages accepts a passage that search doesn't find for a requirement, in a document that is deleted
+// later.
 func TestAcceptedPassages(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()
@@ -245,8 +246,8 @@ func TestAcceptedPassages(t *testing.T) {
 	}
 }
 
-// TestCorrectionsFromLines checks what decisions on lines say about their passages, and that these don't make a carried decision ask
-// again.
+// TestCorrectionsFromLines checks which corrections follow from decisions on lines, and that these don't cause a
+// carried-over decision to be confirmed again.
 func TestCorrectionsFromLines(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()

@@ -265,8 +265,8 @@ func TestCustomRefused(t *testing.T) {
 	}
 }
 
-// TestCustomFileWithACodeTwice checks that a duplicate code in a file is refused even with replace,
-// since the second would silently win.
+// TestCustomFileWithACodeTwice checks that a duplicate code in a file is rejected even with replace, because the
+// second record would silently replace the first.
 func TestCustomFileWithACodeTwice(t *testing.T) {
 	b := newBench(t)
 	for name, file := range map[string]string{

@@ -10,9 +10,9 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// TestDecisionsSurvive checks that whatever sequence of edits, drafts, changed frameworks, new documents and carries into
-// another assessment happens, each line has the values that a person last gave it: a decision is kept as it was, and at
-// most asked again.
+// TestDecisionsSurvive checks that after any sequence of edits, drafts, changed frameworks, new documents and copies
+// into another assessment, each line has the values that a user last gave it. A new draft may ask the user to confirm
+// a decision again, but doesn't change it.
 func TestDecisionsSurvive(t *testing.T) {
 	type decision struct {
 		status api.Implementation

@@ -86,8 +86,8 @@ func TestDecidingOnWhatIsSuperseded(t *testing.T) {
 	wantWords(t, "after closing", b.outdatedNotices(t, a, "source"), stale)
 }
 
-// TestPlanBeforeItsBasis checks that a plan may be decided before the deliverables it is based on,
-// and that this is shown as long as it applies.
+// TestPlanBeforeItsBasis checks that a plan may be decided before the deliverables it is based on, and that this is
+// shown as long as it is the case.
 func TestPlanBeforeItsBasis(t *testing.T) {
 	b, a := newPlannedAssessment(t, "lgpd")
 	d := b.dossier(t, a)
@@ -122,8 +122,8 @@ func TestPlanNamesItsLevels(t *testing.T) {
 	}
 }
 
-// TestSameLevelsStand checks that approved levels are kept if a draft by a user or an agent would
-// be the same.
+// TestSameLevelsStand checks that approved levels are kept if a new draft by a user or an agent would have the same
+// levels.
 func TestSameLevelsStand(t *testing.T) {
 	b := newBench(t)
 	a := b.newAssessment(t).ID

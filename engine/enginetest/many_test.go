@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// TestUndoNamesLinesEditedSince checks that an undo leaves alone what somebody else has edited since, that it is refused without
-// asking for that, and that it restores the other lines to the same content.
+// TestUndoNamesLinesEditedSince checks that an undo fails if another user has edited some of the lines since, that
+// with the option to skip those it leaves them unchanged, and that it restores the other lines to the same content.
 func TestUndoNamesLinesEditedSince(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "lgpd", policy, api.StateSoADrafted).ID
@@ -70,8 +70,9 @@ func TestUndoNamesLinesEditedSince(t *testing.T) {
 	}
 }
 
-// TestUndoOfItemsOfOneControl checks that an undo doesn't confuse items of the same control that nothing else distinguishes,
-// as older plans have. It keeps no more edits than can be undone, and refuses one that is too large to be kept.
+// TestUndoOfItemsOfOneControl checks that an undo doesn't confuse items of the same control that differ in nothing
+// else, as in older plans. It stores no more edits than can be undone, and rejects an undo that is too large to
+// store.
 func TestUndoOfItemsOfOneControl(t *testing.T) {
 	e, db, _ := openEngine(t, engine.Options{})
 	b := &bench{e, localUser(t, e)}

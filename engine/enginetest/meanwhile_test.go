@@ -19,8 +19,8 @@ func (b *bench) dossier(t *testing.T, a string) *assessment.Snapshot {
 	return d
 }
 
-// TestEditsWhileDrafting checks that an edit made while a draft is created is in that draft or
-// refused, and never lost.
+// TestEditsWhileDrafting checks that an edit made while a draft is created is either in that draft or rejected, and
+// never lost.
 func TestEditsWhileDrafting(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()

@@ -165,8 +165,8 @@ func TestMigrate(t *testing.T) {
 	wantCode(t, "another's", err, api.CodeNotFound)
 }
 
-// TestMigrateVoidsWhatWaits checks that pending approvals are voided, since they would be decided
-// on another catalog.
+// TestMigrateVoidsWhatWaits checks that pending approvals are voided, because they would otherwise be decided on the
+// basis of another catalog.
 func TestMigrateVoidsWhatWaits(t *testing.T) {
 	b := newBench(t)
 	b.importCatalog(t, yard1)

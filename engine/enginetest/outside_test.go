@@ -56,7 +56,7 @@ func (m *slowModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		v := make([]float32, 50)
 		v[0] = 1
 		if strings.Contains(strings.ToLower(t), "backup") || strings.Contains(t, "parrot") {
-			v[0], v[1] = 0, 1 // to this model, it has the same meaning
+			v[0], v[1] = 0, 1 // this model gives each such text the same meaning
 		}
 		for i, known := range embed.Questions() {
 			if t == known.Text || t == known.Answer {
@@ -148,7 +148,8 @@ func TestOutsideEmbedder(t *testing.T) {
 		t.Errorf("tested %d times", n)
 	}
 
-	// An untrained model under the same name is refused; once the other is back, all is embedded again.
+	// An untrained model under the same name is rejected. Once the trained model is back, everything is embedded
+	// again.
 	model.untrained.Store(true)
 	clock.pass(2 * time.Minute)
 	_, _, found = look()

@@ -118,7 +118,7 @@ func TestDecisionsStayWithTheirItem(t *testing.T) {
 	b.plan(t, b.planItem(t, a, owner("Bergen")), status("completed"))
 	b.planAgain(t, a)
 	b.plan(t, b.planItem(t, a, owner("Oslo")), status("risk_accepted"))
-	b.findAgain(t, a) // the findings have other ids now
+	b.findAgain(t, a) // the findings have new IDs
 	v := b.planAgain(t, a)
 	bergen, oslo := b.planItem(t, a, owner("Bergen")), b.planItem(t, a, owner("Oslo"))
 	if bergen.Status != "completed" || bergen.RiskAcceptedUntil != nil || oslo.Status != "risk_accepted" ||
@@ -129,7 +129,7 @@ func TestDecisionsStayWithTheirItem(t *testing.T) {
 		t.Errorf("kept: %v", v.Kept)
 	}
 
-	// A manual finding besides one of the analysis whose text changes.
+	// Add a manual finding beside a finding of the analysis whose text changes.
 	of := b.dossier(t, a).POAMItems[0].ControlCode
 	b.addGap(t, a, of, "The VPN has none.", "")
 	b.planAgain(t, a)
@@ -151,8 +151,7 @@ func TestDecisionsStayWithTheirItem(t *testing.T) {
 	}
 }
 
-// TestFindingsComeBackAsTheyWere checks that a finding keeps its edits if its line was out of scope
-// for a while.
+// TestFindingsComeBackAsTheyWere checks that a finding keeps its edits if its line was temporarily out of scope.
 func TestFindingsComeBackAsTheyWere(t *testing.T) {
 	b, a := newPlannedAssessment(t, "lgpd")
 	code := b.dossier(t, a).Findings[0].ControlCode

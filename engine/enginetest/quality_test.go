@@ -60,7 +60,7 @@ func TestHarborAgainstItsKey(t *testing.T) {
 		}
 		return n
 	}
-	// Each floor is slightly below the value reached (docs/measurements.md), out of 47, 6, 4 and 21.
+	// Each minimum is slightly below the value reached (docs/measurements.md), out of 47, 6, 4 and 21.
 	for _, bar := range []struct {
 		name      string
 		got, from int

@@ -48,9 +48,9 @@ func (b *bench) importReadings(t *testing.T, a, name string, lines []reading.Lin
 	})
 }
 
-// TestReadersAreFiles labels every exported pair, drafts with the labels, and checks that verdicts follow them, that
-// another document is not read, that an invalid import changes nothing, and that no other organization reaches
-// any of it.
+// TestReadersAreFiles labels every exported pair, and drafts with these labels. It checks that the verdicts follow
+// them, that other documents are not read, that an invalid import changes nothing, and that no other organization can
+// access any of it.
 func TestReadersAreFiles(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()
@@ -92,7 +92,7 @@ func TestReadersAreFiles(t *testing.T) {
 		}
 	}
 
-	// An invalid last line refuses all, and the earlier readings remain.
+	// An invalid last line causes the whole file to be rejected, and the earlier readings remain.
 	bad := append(lines[:len(lines):len(lines)], lines[0])
 	if _, err := b.importReadings(t, a.ID, "ada", bad); !api.IsCode(err, api.CodeValidation) ||
 		!strings.Contains(err.Error(), fmt.Sprintf("line %d: line 1 has", len(bad))) {
@@ -115,7 +115,7 @@ func TestReadersAreFiles(t *testing.T) {
 		}
 	}
 
-	// What people decide is exported with the status before and after.
+	// Users' decisions are exported with the status before and after.
 	item := b.soaItems(t, a.ID)[0]
 	want := api.Implemented
 	if item.ImplementationStatus == want {
@@ -142,7 +142,7 @@ func TestReadersAreFiles(t *testing.T) {
 		t.Errorf("%+v", decisions)
 	}
 
-	// Another organization has none of it.
+	// Another organization sees none of it.
 	stranger := b.by
 	stranger.OrganizationID = "018f0000-0000-7000-8000-00000000ffff"
 	for name, call := range map[string]func() error{
@@ -168,7 +168,7 @@ func TestReadersAreFiles(t *testing.T) {
 		}
 	}
 
-	// Drafts by different readers share what was searched and analyzed, which doesn't show.
+	// Drafts by different readers share the results of search and analysis, without affecting each other.
 	var shared, alone []string
 	for _, drafts := range []*[]string{&shared, &alone} {
 		for _, readers := range [][2]string{{"rules", "ada"}, {"ada", ""}, {"rules", ""}} {

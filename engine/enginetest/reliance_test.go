@@ -50,10 +50,10 @@ func (b *bench) draftWith(t *testing.T, a string, files map[string]string) *asse
 	return d
 }
 
-// TestOneDocumentCarriesVerdicts adds hostile documents to a sound folder. It checks that lines whose verdict
-// they changed are marked, that the draft lists the documents first, and that the gate warns of them. A nearly
-// equal second copy of a document must not make its lines look confirmed, not even if the first is deleted, and
-// a copy of a sound document must not put the blame on that one.
+// TestOneDocumentCarriesVerdicts adds hostile documents to a sound folder. It checks that lines whose verdict they
+// changed are marked, that the draft lists these documents first, and that the gate warns of them. A nearly identical
+// second copy of a hostile document must not make its lines look confirmed, even if the first copy is deleted. A copy
+// of a sound document must not be named in place of the hostile one.
 func TestOneDocumentCarriesVerdicts(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateFrameworkSelected)
@@ -114,7 +114,7 @@ func TestOneDocumentCarriesVerdicts(t *testing.T) {
 				if left--; left == 0 {
 					break
 				}
-				// Its copy upholds the verdicts that it changed.
+				// The copy supports the verdicts that the first document changed.
 				if again := b.draftWith(t, a.ID, nil); again.SoA.LinesChangedByDocument*10 < got.SoA.LinesChangedByDocument*9 {
 					t.Errorf("of %d marked lines %d remain", got.SoA.LinesChangedByDocument, again.SoA.LinesChangedByDocument)
 				}

@@ -71,8 +71,8 @@ func (m *remoteModel) received(words string) (prompts int, texts []string) {
 	return prompts, texts
 }
 
-// TestRemoteModelBan checks that nothing of an assessment or organization that forbids models on other machines reaches one:
-// neither in analyses and advice, nor to be read, translated or embedded.
+// TestRemoteModelBan checks that nothing of an assessment or organization that forbids models on other machines is
+// sent to one, whether for analyses and advice or for reading, translating and embedding.
 func TestRemoteModelBan(t *testing.T) {
 	m := &remoteModel{}
 	embedded := make(chan string, 10)
@@ -184,7 +184,7 @@ func TestRemoteModelBan(t *testing.T) {
 		t.Errorf("%d prompts and %q were sent", n, texts)
 	}
 
-	// A ban in the middle of a reading holds from the next request on, and lifted bans count for nothing.
+	// A ban during a reading applies from the next request on. Lifted bans have no effect.
 	banOrganization(false)
 	m.onChat = func() { banAssessment(open.ID, true) }
 	if _, err = e.Assessments.ReadWithModel(ctx, b.by, reading); !isForbidden(err) {

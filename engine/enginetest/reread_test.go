@@ -21,7 +21,7 @@ func (r *reader) RecognizeText(context.Context, []byte) (string, error) {
 }
 
 // TestOutdatedDocuments checks that a document read by an older reader is outdated until it is read again, and that
-// lines keep the quotes that a user has seen then.
+// lines keep the quotes that a user saw at the time.
 func TestOutdatedDocuments(t *testing.T) {
 	ocr := &reader{}
 	ocr.text.Store("Access policy\n\nAdministrators use multi-factor authentication at every login.\n" +

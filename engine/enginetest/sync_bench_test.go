@@ -319,7 +319,7 @@ func benchmarkClone(b *testing.B, home *syncEngine, id string) {
 	for b.Loop() {
 		b.StopTimer()
 		away := newSyncEngine(b)
-		away.large(b, 1, 1) // its embedder is trained once for each data folder
+		away.large(b, 1, 1) // the embedder is trained once for each data folder
 		away.cloneFrom(b, home, id)
 		b.StartTimer()
 		_, read = away.timed(b, home, id, &spent)

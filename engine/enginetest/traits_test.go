@@ -11,8 +11,9 @@ import (
 	"github.com/scf-service/service/internal/testutil/modeltest"
 )
 
-// TestChosenReaderReadsTraits checks that a chosen language model reads for the scope's traits too: only as the first reader,
-// without changing what people set or a scope that is approved, and that the rules' values come back with the rules.
+// TestChosenReaderReadsTraits checks that a chosen language model also reads for the scope's traits, but only as the
+// first reader, and without changing users' values or an approved scope. When the rules are chosen again, their
+// values are restored.
 func TestChosenReaderReadsTraits(t *testing.T) {
 	const (
 		till = "Each payment is made with a card, whose data is swiped at every till"

@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/modeltest"
 )
 
-// bilingualModel translates statements on multi-factor authentication into German, and takes German passages about it to
-// state them.
+// bilingualModel translates statements on multi-factor authentication into German, and labels German passages about
+// it as stating them.
 type bilingualModel struct{ translations, readings atomic.Int64 }
 
 func (*bilingualModel) Name() string { return "ollama/bilingual" }

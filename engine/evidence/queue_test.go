@@ -65,7 +65,7 @@ func TestReadAttempts(t *testing.T) {
 	}
 }
 
-// A document that two programs were killed while reading is marked as failed without being read.
+// A document is marked as failed, without being read, if the program was killed twice while reading it.
 func TestKillerIsFailed(t *testing.T) {
 	db := packedStore(t)
 	s := &Service{db: db}

@@ -77,7 +77,7 @@ func TestInvitationsLookAlike(t *testing.T) {
 		t.Errorf("banned: %v; another password: %v", err, other)
 	}
 
-	// What invited people do elsewhere is not in the inviting organization's audit trail.
+	// What invited people do elsewhere does not appear in the inviting organization's audit trail.
 	_, _ = h.trySignIn(t, "known@acme.example", "not the password", "198.51.100.7")
 	_ = h.db.View(t.Context(), func(tx *store.Tx) error {
 		for r, err := range store.Audit.Scan(tx, beta.ID) {

@@ -13,7 +13,7 @@ import (
 
 const owner = "owner@acme.example"
 
-// guess tries a wrong password until the answer is to wait, and returns the number of tries.
+// guess enters wrong passwords until it is told to wait, and returns the number of tries.
 func (h *testService) guess(t *testing.T, account, address, device string) int {
 	t.Helper()
 	for n := range 100 {
@@ -112,9 +112,9 @@ func TestWaitsGrowAndEnd(t *testing.T) {
 	}
 }
 
-// TestKnownDeviceIsCountedApart checks that a browser that has signed in before gets in although strangers
-// on its own network guess, that its own guesses are limited too, and that its token works for nobody
-// else, not when changed, and not forever.
+// TestKnownDeviceIsCountedApart checks that a browser that has signed in before can sign in even while strangers on
+// its network guess passwords, and that its own guesses are limited too. Its token is valid only for that account,
+// unaltered, and for a limited time.
 func TestKnownDeviceIsCountedApart(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", owner)

@@ -28,7 +28,7 @@ func TestQuotesOfSeveralSentences(t *testing.T) {
 	}
 }
 
-// TestUnassertedWords checks that words that a reader quotes count for nothing if the passage around them says that they are not
+// TestUnassertedWords checks that quoted words don't count if the passage around them says that they don't describe
 // what the organization does, and that they count otherwise.
 func TestUnassertedWords(t *testing.T) {
 	const words = "backups are tested every month"

@@ -29,7 +29,8 @@ func TestBriefDenials(t *testing.T) {
 	}
 }
 
-// A record of something that should have been removed contradicts the rule; a record of a share limits it.
+// A record of something that should have been removed contradicts the rule. A record that the rule was followed in only
+// a share of the cases limits it.
 func TestRecordsOfFailure(t *testing.T) {
 	leavers := control("Withdrawal of access", "Access of leavers is revoked on the last day.")
 	rule := policy("Access of leavers is revoked on their last day.")

@@ -68,7 +68,7 @@ func TestDoneWithoutRequiredThing(t *testing.T) {
 	}
 }
 
-// A sentence that refuses something without a safeguard requires the safeguard.
+// A sentence that forbids something without a safeguard requires the safeguard.
 func TestRefusalWithoutThingRequiresIt(t *testing.T) {
 	c := control("Multi-factor authentication", "Multi-factor authentication is required for remote access.")
 	for _, text := range []string{

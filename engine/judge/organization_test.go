@@ -2,7 +2,7 @@ package judge
 
 import "testing"
 
-// What is said of another company is no evidence, once the documents show whose they are.
+// Statements about another company are no evidence, provided that the documents show whose they are.
 func TestOtherOrganization(t *testing.T) {
 	mfa := control("Multi-factor authentication", "Multi-factor authentication is required for remote access.")
 	const rule = "Multi-factor authentication is required for remote access."

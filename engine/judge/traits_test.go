@@ -82,7 +82,7 @@ func TestTraitsFromAReader(t *testing.T) {
 			t.Errorf("want %s: %+v, %v", want, got["handles_cards"], err)
 		}
 	}
-	// Where the reader has read nothing, the rules read.
+	// The rules read the passages that the reader has not read.
 	ps := memoryFinder{policy("Our staff process cardholder data in the call center.")}
 	got, err := DetectTraits(context.Background(), ps, wordReader{})
 	if err != nil || got["handles_cards"].Value != "true" {

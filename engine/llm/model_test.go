@@ -60,7 +60,7 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// TestBadServers checks that any server behavior leads to one of the known reasons, in time.
+// TestBadServers checks that any server behavior leads to one of the known errors, within the time limit.
 func TestBadServers(t *testing.T) {
 	gone := make(chan struct{})
 	t.Cleanup(func() { close(gone) })
@@ -194,7 +194,7 @@ func TestOneQueue(t *testing.T) {
 	}
 	<-enter
 	busy := 0
-	for range 40 - maxWaiting { // refused calls return at once
+	for range 40 - maxWaiting { // rejected calls return at once
 		if err := <-errs; errors.Is(err, ErrBusy) {
 			busy++
 		}

@@ -83,7 +83,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// startRudeServer starts a server that answers each connection with begins and then repeats goesOn until the
+// startRudeServer starts a server that sends each connection the text begins, and then repeats goesOn until the
 // connection is closed.
 func startRudeServer(t *testing.T, begins, goesOn string) string {
 	t.Helper()

@@ -354,7 +354,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestTrust checks who may trust a key, and on behalf of whom.
+// TestTrust checks who may trust a key, and on whose behalf.
 func TestTrust(t *testing.T) {
 	w := newWorld(t, 10, 1)
 	s, h := w.sites[0], w.remote
@@ -455,8 +455,8 @@ func TestRevokedMember(t *testing.T) {
 				if len(open) != 1 || open[0].Kind != api.ConflictReplica || h.note() != "" {
 					t.Fatalf("it waits as %+v, and the home has %q", open, h.note())
 				}
-				// The decision takes weeks and other files arrive meanwhile; the files of the held
-				// batch are kept.
+				// The decision takes weeks, and other files arrive in the meantime; the files of the held batch are
+				// kept.
 				w.now = w.now.Add(30 * 24 * time.Hour)
 				_, err := h.sy.UploadFiles(
 					context.Background(),

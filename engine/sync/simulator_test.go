@@ -156,7 +156,7 @@ func (r *run) syncWithFaults(s *site) {
 	h := r.remote
 	if len(r.batches) > 0 && r.rng.IntN(3) == 0 {
 		old := r.batches[r.rng.IntN(len(r.batches))]
-		_, _ = old.site.push(old.data) // applied before, or refused: it changes nothing
+		_, _ = old.site.push(old.data) // already applied, or rejected: it changes nothing
 	}
 	for range 3 {
 		p, err := s.prepare()
@@ -235,7 +235,7 @@ func (r *run) value() string {
 	return fmt.Sprintf("value-%d.", r.n)
 }
 
-// performAction performs a random user action at a site, unless the rules refuse it.
+// performAction performs a random user action at a site, unless the rules forbid it.
 func (r *run) performAction(s *site) {
 	ctx := context.Background()
 	v, items := r.latestSoA(s)

@@ -59,7 +59,7 @@ func (s *site) auditTrail() string {
 	return b.String()
 }
 
-// wantRefusal fails unless err refuses with all the given words.
+// wantRefusal fails unless err is a rejection that contains all the given words.
 func wantRefusal(t *testing.T, err error, words ...string) {
 	t.Helper()
 	for _, word := range words {
@@ -69,9 +69,9 @@ func wantRefusal(t *testing.T, err error, words ...string) {
 	}
 }
 
-// TestKeyDecidesOnlyIfPermitted checks that a clone's key brings changes by default: the decisions in its
-// bundle stay undecided at the remote, and the result names the key. A key that may decide is named on
-// the approval, at the remote and at the clone.
+// TestKeyDecidesOnlyIfPermitted checks that, by default, a clone's key may only submit changes: the decisions in its
+// bundle remain pending at the remote, and the result names the key. A key that may decide is named on the approval,
+// at the remote and at the clone.
 func TestKeyDecidesOnlyIfPermitted(t *testing.T) {
 	for _, may := range []string{"", api.PeerMayApprove} {
 		t.Run("may "+may, func(t *testing.T) {
@@ -148,9 +148,9 @@ func (s *site) submitAndApproveAs(by api.Caller, p *api.Approval) {
 	}
 }
 
-// TestDecisionsOfRemoteNeedPermission checks that a clone rejects a remote's bundle as a whole if its key
-// may only bring changes and it holds a decision, also one that only a version's status claims. Otherwise
-// any trusted key could send an assessment that somebody else seems to have approved.
+// TestDecisionsOfRemoteNeedPermission checks that a clone rejects a remote's whole bundle if its key may only submit
+// changes and the bundle contains a decision, even if only a version's status claims it. Otherwise, any trusted key
+// could send an assessment that another user seems to have approved.
 func TestDecisionsOfRemoteNeedPermission(t *testing.T) {
 	for name, approve := range map[string]func(h *site){
 		"an approval": func(h *site) { h.submitAndApprove() },
@@ -203,9 +203,8 @@ func TestDecisionsOfRemoteNeedPermission(t *testing.T) {
 	}
 }
 
-// TestKeyExpires checks that a key is refused 90 days after it was trusted, whenever its bundle was
-// made and even if the clock is set back, and that trusting it again renews it without its right to
-// decide.
+// TestKeyExpires checks that a key is rejected 90 days after it was trusted, whenever its bundle was made and even if
+// the clock is set back, and that trusting it again renews it without its right to decide.
 func TestKeyExpires(t *testing.T) {
 	w := newWorld(t, 23, 2)
 	s, h := w.sites[1], w.remote
@@ -250,7 +249,7 @@ func TestKeyExpires(t *testing.T) {
 	if h.note() != "later" {
 		t.Errorf("the note is %q", h.note())
 	}
-	// A key that was trusted by a version without expiry dates is refused.
+	// A key that was trusted by a version without expiry dates is rejected.
 	must(t, h.db.Update(context.Background(), func(tx *store.Tx) error {
 		p, err := store.SyncPeers.Get(tx, h.org, peer.ID)
 		p.May, p.ExpiresAt = "", time.Time{}
@@ -265,8 +264,8 @@ func TestKeyExpires(t *testing.T) {
 	wantRefusal(t, err, "unknown sender")
 }
 
-// TestWhoMayTrust checks that only a signed-in person trusts a key, and only one who may decide lets a key
-// decide: an API key limited to sync could otherwise decide as its owner.
+// TestWhoMayTrust checks that only a signed-in user can trust a key, and that only a user who may decide can let a
+// key decide. Otherwise, an API key limited to sync could decide as its owner.
 func TestWhoMayTrust(t *testing.T) {
 	w := newWorld(t, 24, 1)
 	s, h := w.sites[0], w.remote
@@ -287,8 +286,8 @@ func TestWhoMayTrust(t *testing.T) {
 	}
 }
 
-// TestHeldDecisions checks that a held batch, which its resolver applies, decides nothing if its key may
-// not decide or is no longer trusted.
+// TestHeldDecisions checks that applying a held batch decides nothing if its key may not decide or is no longer
+// trusted.
 func TestHeldDecisions(t *testing.T) {
 	for _, c := range []struct {
 		name, may string

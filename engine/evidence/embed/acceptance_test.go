@@ -34,8 +34,8 @@ func (e randomEmbedder) Embed(_ context.Context, texts []string) ([][]float32, e
 	return out, nil
 }
 
-// TestUntrainedEmbeddersFail checks that models without training are refused: those that see words or letters in common,
-// and those that see nothing.
+// TestUntrainedEmbeddersFail checks that untrained models are rejected, both those that compare words or letters and
+// those that compare nothing.
 func TestUntrainedEmbeddersFail(t *testing.T) {
 	for name, features := range map[string]func(string) []string{
 		"texts": func(text string) []string { return []string{text} },

@@ -51,7 +51,7 @@ func small(t testing.TB) []byte {
 	return data
 }
 
-// first returns a model in version 1, which had no known texts.
+// first returns a model in format version 1, which had no known texts.
 func first(dims uint16, rows ...float32) []byte {
 	b := []byte(magic)
 	b = binary.LittleEndian.AppendUint16(b, 1)

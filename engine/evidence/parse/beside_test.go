@@ -9,7 +9,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// How letters are pronounced, which stands above them, is counted, and not read among them.
+// TestRuby checks that ruby annotations, which show the pronunciation above letters, are counted but not read as part
+// of the text.
 func TestRuby(t *testing.T) {
 	for file, raw := range map[string][]byte{
 		"a.docx": documenttest.Docx(t, `<w:p><w:r><w:t>規程の</w:t></w:r><w:r><w:ruby><w:rubyPr/><w:rt><w:r><w:t>しんさ</w:t></w:r></w:rt>`+
@@ -30,8 +31,8 @@ func TestRuby(t *testing.T) {
 	}
 }
 
-// Words beside the text are read: of charts, alternative texts, running headers, watermarks and embedded documents.
-// What they don't say is counted.
+// TestBesideText checks that text outside the main text is read: charts, alternative texts, running headers,
+// watermarks and embedded documents. Parts without text are counted.
 func TestBesideText(t *testing.T) {
 	const (
 		rels  = `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`
@@ -67,7 +68,7 @@ func TestBesideText(t *testing.T) {
 	slideRels := func(list string) map[string]string {
 		return map[string]string{"ppt/_rels/slide1.xml.rels": `<Relationships>` + list + `</Relationships>`, "ppt/chart.xml": chart, "e.docx": inner, "ppt/e.bin": "x"}
 	}
-	// Each workbook made by workbookParts has an embedded file, unless it has relations of its own.
+	// Each workbook made by workbookParts has an embedded file, unless it defines its own relationships.
 	for _, tt := range []struct {
 		name, file   string
 		raw          []byte

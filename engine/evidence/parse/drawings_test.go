@@ -9,7 +9,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// Drawings outside the page aren't read, in formats whose drawings have a place; those on it are.
+// TestDrawingsOffPage checks that drawings outside the page aren't read, in formats that state where a drawing is,
+// and that drawings on the page are.
 func TestDrawingsOffPage(t *testing.T) {
 	box := `<wp:docPr id="1" name="b"/><wps:txbx><w:txbxContent><w:p><w:r><w:t>quagga</w:t></w:r></w:p></w:txbxContent></wps:txbx>`
 	section := `<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:left="1417" w:top="1417"/></w:sectPr>`
@@ -67,8 +68,8 @@ func TestDrawingsOffPage(t *testing.T) {
 	}
 }
 
-// Charts, alternative texts and embedded documents of OpenDocument and Rich Text files, and what a table of Word has beside
-// its text.
+// TestBesideTextInOtherPlaces checks charts, alternative texts and embedded documents of OpenDocument and Rich Text
+// files, and text outside the cells of a Word table.
 func TestBesideTextInOtherPlaces(t *testing.T) {
 	chart := `<office:document-content ` + documenttest.ODFNS + ` xmlns:chart="urn:oasis:names:tc:opendocument:xmlns:chart:1.0"><office:body><office:chart>` +
 		`<chart:chart><chart:title><text:p>Failed <text:span>logins</text:span></text:p></chart:title><table:table><table:table-row>` +

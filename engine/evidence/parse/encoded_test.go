@@ -14,7 +14,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// Bytes as letters, raw markup, data and programs between the paragraphs of a text are counted, and never read as prose.
+// TestEncodedText checks that encoded bytes, raw markup, data and programs between the paragraphs of a text are
+// counted, and never read as prose.
 func TestEncodedText(t *testing.T) {
 	secret := []byte(strings.Repeat("All administrators use multi-factor authentication. ", 6))
 	lines := func(s string, width int) (out string) {

@@ -15,8 +15,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// pdfForm makes a PDF of one page with form fields, which are the objects from 5 on. It doesn't put those on the page that
-// have /Kids.
+// pdfForm makes a PDF of one page with form fields, which are the objects from 5 on. Fields with /Kids aren't placed
+// on the page.
 func pdfForm(content string, fields ...string) []byte {
 	var all, shown []string
 	for i, f := range fields {
@@ -134,7 +134,8 @@ func TestPDFForms(t *testing.T) {
 	}
 }
 
-// The answers of a form are blocks of their own, so that none stands with another question.
+// TestPDFFormLines checks that the answers of a form are separate blocks, so that none is attached to another
+// question.
 func TestPDFFormLines(t *testing.T) {
 	raw := pdfForm(pdfText("72", "520", "Access is reviewed:")+pdfText("72", "506", "Backups are tested:")+
 		pdfText("72", "492", "Are keys of all")+
@@ -147,7 +148,8 @@ func TestPDFFormLines(t *testing.T) {
 	}
 }
 
-// Comments are counted, typed text is read, and files inside a PDF are parts of it.
+// TestPDFAnnotations checks that comments are counted, that typed text is read, and that files inside a PDF are read
+// as parts of it.
 func TestPDFAnnotations(t *testing.T) {
 	const area, all = "/Rect [72 300 300 340] ", "/Rect [0 0 600 800] /AP << /N FORM >> "
 	drawn := "BT /F1 12 Tf 72 310 Td (A stamp.) Tj ET"

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// What forms answer: each document is read as its texts, and what isn't read is counted.
+// TestForms checks that the answers in forms are read, and that unread parts are counted.
 func TestForms(t *testing.T) {
 	word := func(content string) []byte {
 		return documenttest.Docx(t, `<w:p><w:r><w:t xml:space="preserve">Locked? </w:t></w:r>`+content+`</w:p>`, nil)
@@ -197,7 +197,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Form controls of a sheet are read in the cells they lie over.
+// TestSheetControls checks that form controls of a sheet are read as part of the cells that they cover.
 func TestSheetControls(t *testing.T) {
 	control := func(id, kind, anchor, label, data string) string {
 		return `<v:shape id="_x0000_s` + id + `"><v:textbox><div style='text-align:left'><font>` + label + `</font></div></v:textbox>` +

@@ -9,9 +9,9 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// hidingFormat crosses the ways of hiding with the containers in one format. A way is the notation of the text "quagga"
-// that it hides, and a container puts it between "Before" and "After"; one that doesn't exist in the format is missing,
-// and absent lists the cells that don't exist, as "way in container", with the reason.
+// hidingFormat combines the ways of hiding text in a format with the containers of that format. A way is the notation
+// that hides the text "quagga", and a container places it between "Before" and "After". Containers that don't exist
+// in the format are omitted. absent lists combinations that don't exist, as "way in container", with the reason.
 type hidingFormat struct {
 	file       string
 	ways       map[string]string
@@ -24,8 +24,8 @@ var (
 	hidingContainers = []string{"body", "table", "text box", "header", "note", "comment"}
 )
 
-// TestHidingMatrix checks that no way of hiding in no container lets text be read. A cell that a format doesn't have is
-// listed as such, so that one that is forgotten fails.
+// TestHidingMatrix checks that hidden text is not read, whatever the way of hiding and the container. Combinations
+// that a format doesn't have must be listed, so that forgotten ones fail the test.
 func TestHidingMatrix(t *testing.T) {
 	for _, f := range []hidingFormat{
 		hidingDocx(t), hidingXlsx(t), hidingPptx(t), hidingODF(t, "text"), hidingODF(t, "spreadsheet"), hidingODF(t, "presentation"),
@@ -55,7 +55,7 @@ func TestHidingMatrix(t *testing.T) {
 					container != "comment" && !strings.Contains(got, "seen") {
 					t.Errorf("%s: %s in %s: read %q", f.file, way, container, got)
 				}
-				if len(doc.NotRead) == 0 && (container != "comment" || f.file[:3] != "a.h" && f.file != "a.md") { // HTML's are for programmers
+				if len(doc.NotRead) == 0 && (container != "comment" || f.file[:3] != "a.h" && f.file != "a.md") { // HTML comments are for programmers
 					t.Errorf("%s: %s in %s: not counted", f.file, way, container)
 				}
 			}
@@ -110,7 +110,7 @@ func hidingDocx(t *testing.T) hidingFormat {
 }
 
 func hidingXlsx(t *testing.T) hidingFormat {
-	// The notation of a way has a cell with style 1, a run of a text box, and the codes of a page header.
+	// A way consists of the styles, of which the cell has style 1, the properties of a text box's run, and page header codes.
 	sheet := func(cell, styles string, tail string, parts map[string]string) []byte {
 		return workbookParts(t, `<sheetData>`+before+`<row r="2">`+cellText("A2", "0", "seen")+cell+`</row>`+after+`</sheetData>`+tail, styles, "", parts)
 	}

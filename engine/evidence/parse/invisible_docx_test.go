@@ -13,7 +13,7 @@ func wordStyle(kind, id, attrs, content string) string {
 	return `<w:style w:type="` + kind + `" w:styleId="` + id + `" ` + attrs + `><w:name w:val="` + id + `"/>` + content + `</w:style>`
 }
 
-// wordDocument makes a document with styles, in which each container in use has a part.
+// wordDocument makes a document with styles and with the parts that its containers need.
 func wordDocument(t testing.TB, body, styles string, parts map[string]string) []byte {
 	rel := func(id, kind, target string) string {
 		return `<Relationship Id="` + id + `" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/` + kind +
@@ -49,7 +49,7 @@ func TestInvisibleDOCX(t *testing.T) {
 	run := func(properties string) string {
 		return `<w:r><w:rPr>` + properties + `</w:rPr><w:t>quagga</w:t></w:r>`
 	}
-	// By way: the paragraph's properties, "|", and a run of the hidden text.
+	// Each way consists of the paragraph's properties, "|", and a run with the hidden text.
 	m := matrix{file: "a.docx", containers: []string{
 		"body", "table", "nested table", "text box", "header", "footer", "footnote",
 		"endnote", "control",
@@ -115,7 +115,7 @@ func TestInvisibleDOCX(t *testing.T) {
 		plain = `<w:t>quagga</w:t>`
 		other = `<w:tr><w:tc><w:p><w:r><w:t>seen</w:t></w:r></w:p></w:tc></w:tr>`
 	)
-	// The key "*" has styles for the whole document.
+	// The key "*" holds styles for the whole document.
 	whole := matrix{file: "a.docx", containers: []string{"document"}, ways: map[string]string{
 		"hidden row": `|<w:tbl><w:tr><w:trPr><w:hidden/></w:trPr>` + cell("", plain) + cell("", plain) + `</w:tr>` + other + `</w:tbl>`,
 		"flat row": `|<w:tbl><w:tr><w:trPr><w:trHeight w:val="1" w:hRule="exact"/></w:trPr>` + cell("", plain) + `</w:tr>` + other +
@@ -186,7 +186,7 @@ func TestInvisibleDOCX(t *testing.T) {
 	})
 }
 
-// What is beside the text of a Word document is read or counted.
+// TestBesideTextDOCX checks that text outside the main text of a Word document is read or counted.
 func TestBesideTextDOCX(t *testing.T) {
 	doc := parsetest.Read(t, "a.docx", wordDocument(t, documenttest.DocxParagraph("", "Before")+
 		`<w:altChunk r:id="c1"/><w:altChunk r:id="none"/><w:p><w:r><w:drawing><wp:docPr descr="The settings page"/><a:blip r:embed="x"/></w:drawing></w:r></w:p>`+

@@ -18,7 +18,8 @@ const pdfResources = `/Font << /F1 3 0 R >> /ExtGState << /Clear << /ca 0 /CA 0 
 	/Shading << /Sh << /ShadingType 2 /ColorSpace /DeviceRGB /Coords [0 0 600 0] /Extend [true true]
 	/Function << /FunctionType 2 /Domain [0 1] /C0 [0 0 0.5] /C1 [0 0 0.2] /N 1 >> >> >> /XObject << /Layer 6 0 R /White 7 0 R /Scan 7 0 R`
 
-// pdfPage is a page of a test. Its content can draw the form /Form, or /Outer with this form in it.
+// pdfPage is a page of a test document. Its content can draw the form /Form, or the form /Outer, which contains
+// /Form.
 type pdfPage struct{ content, form, annotations string }
 
 // pdfOf makes a PDF. "FORM" in annotations is replaced by the reference to the page's form.
@@ -55,7 +56,7 @@ func pdfText(x, y, text string) string {
 	return " BT /F1 12 Tf " + x + " " + y + " Td (" + text + ") Tj ET "
 }
 
-// pageText returns all text that was read of a page.
+// pageText returns all text that was read from a page.
 func pageText(doc *document.Document, page int) string {
 	var sb strings.Builder
 	for _, b := range append(doc.Blocks, doc.Furniture...) {

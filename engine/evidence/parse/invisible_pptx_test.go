@@ -12,7 +12,8 @@ import (
 
 const slideNS = ` xmlns:a="a" xmlns:p="p" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">`
 
-// presentation makes a presentation of one slide, with the contents of its layout, its master and the presentation.
+// presentation makes a presentation with one slide, given the contents of the slide, its layout, its master and the
+// presentation.
 func presentation(t testing.TB, slide string, parts map[string]string) []byte {
 	rels := func(list ...string) string {
 		out := `<Relationships>`
@@ -68,7 +69,7 @@ func TestInvisiblePPTX(t *testing.T) {
 			"white":         run(`<a:rPr>` + color("FFFFFF") + `</a:rPr>`),
 			"theme's white": run(`<a:rPr><a:solidFill><a:schemeClr val="bg1"/></a:solidFill></a:rPr>`),
 		},
-		// The color behind a table's text comes from the table's style, which is not followed.
+		// The background color of a table comes from the table's style, which the reader doesn't evaluate.
 		absent: []string{"white in table", "theme's white in table"},
 	}
 	m.build = func(t *testing.T, container, _, text string) []byte {

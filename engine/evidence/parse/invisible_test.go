@@ -9,14 +9,15 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// A matrix crosses the ways in which a format hides text with the containers that text can be in. A document has the
-// text "Before", in a container the hidden text "quagga" and beside it "seen", and then "After".
+// A matrix combines the ways in which a format hides text with the containers that text can be in. A document has the
+// text "Before", a container with the hidden text "quagga" and the visible text "seen", and the text "After".
 type matrix struct {
 	file       string
-	ways       map[string]string // by what hides it: the hidden text in the format's own notation
+	ways       map[string]string // by name: the hidden text in the format's own notation
 	containers []string
 	build      func(t *testing.T, container, way, hidden string) []byte
-	// absent lists the cells that do not exist: "way in container", with either part "*".
+	// absent lists the combinations that don't exist, as "way in container", where "*" stands for any way or
+	// container.
 	absent []string
 }
 
@@ -64,7 +65,7 @@ func allText(doc *document.Document) string {
 	return sb.String()
 }
 
-// shown checks that documents are read completely: what looks like a way of hiding but isn't one.
+// shown checks that documents with text that looks hidden but isn't are read completely.
 func shown(t *testing.T, file string, documents map[string][]byte) {
 	t.Helper()
 	for name, raw := range documents {
@@ -77,7 +78,7 @@ func shown(t *testing.T, file string, documents map[string][]byte) {
 
 func TestInvisibleHTML(t *testing.T) {
 	span := func(style string) string { return `<span style="` + style + `">quagga</span>` }
-	// The key of a way in a style sheet is the sheet.
+	// If the way is a style sheet, the key is the style sheet itself.
 	ways := map[string]string{
 		"{}1": span("display: none"), "{}0": span("mso-hide:all"), "{}2": span("visibility:HIDDEN"), "{}3": span("TEXT-DECORATION:underline line-through"),
 		"{}4": `<b style="text-decoration-line:line-through">quagga</b>`, "{}5": `<span hidden>quagga</span>`, "{}6": `<del>quagga</del>`,

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// workbookParts makes a workbook of the contents of <cols>, <sheetData> and what follows it, of the styles' contents, of
-// shared strings, and of further parts.
+// workbookParts makes a workbook from the contents of <cols> and <sheetData> and the elements after them, the
+// contents of the styles, the shared strings, and further parts.
 func workbookParts(t testing.TB, sheet, styles, texts string, parts map[string]string) []byte {
 	const ns = ` xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">`
 	rel := func(id, kind, target string) string {
@@ -54,7 +54,7 @@ func TestInvisibleXLSX(t *testing.T) {
 		return `<fonts><font/><font>` + f + `</font></fonts><fills><fill/><fill/><fill><patternFill patternType="solid"><fgColor rgb="FF202020"/></patternFill></fill></fills>`
 	}
 	const own = `<cellXfs><xf/><xf fontId="1"/></cellXfs>`
-	// By way: the styles of the cell with style 1, or the whole of a row.
+	// Each way consists of the styles of the cell with style 1, or of a whole row.
 	ways := map[string]string{
 		"struck": fonts(`<strike/>`) + own,
 		"struck by parent": fonts(`<strike val="1"/>`) +
@@ -72,7 +72,7 @@ func TestInvisibleXLSX(t *testing.T) {
 	m := matrix{
 		file: "a.xlsx", ways: ways, containers: []string{"cell", "shared string", "shared run", "inline run", "formula"},
 		absent: []string{
-			// A piece with a format of its own has no number format, and its cell's font doesn't count.
+			// A formatted run has no number format, and the font of its cell doesn't apply to it.
 			"number format in shared run", "number format in inline run", "struck by parent in shared run", "struck by parent in inline run",
 			"struck by parent, no font in shared run", "struck by parent, no font in inline run", "dark on dark in shared run",
 			"dark on dark in inline run",
@@ -141,7 +141,7 @@ func TestInvisibleXLSX(t *testing.T) {
 	})
 }
 
-// What of a workbook isn't read is counted, with its place.
+// TestUnreadXLSX checks that unread parts of a workbook are counted, with their locations.
 func TestUnreadXLSX(t *testing.T) {
 	doc := parsetest.Read(t, "a.xlsx", workbookParts(t,
 		`<sheetData>`+before+`<row r="2"><c r="B2"><f>1+1</f></c><c r="C2" t="str"><f>A5</f><v></v></c><c r="D2"><f>2</f><v/></c></row></sheetData>`, "", "",

@@ -21,30 +21,31 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// The kinds of trouble that documents make; examples counts the documents of each kind and format that the tests read.
+// The kinds of difficulties that documents cause. The variable examples counts the documents of each kind and format
+// that the tests read.
 const (
-	kindUnseen  = "unseen"  // text that nobody sees, or that is struck through
-	kindForms   = "forms"   // what forms answer
-	kindBeside  = "beside"  // what is beside the text: pictures, notes, embedded files
-	kindTables  = "tables"  // tables that are not one plain grid
-	kindFormat  = "format"  // what a file is, whatever its name says
-	kindLetters = "letters" // letters that aren't stored as they are read
-	kindFacts   = "facts"   // what a document says of itself
+	kindUnseen  = "unseen"  // text that is invisible or struck through
+	kindForms   = "forms"   // answers in forms
+	kindBeside  = "beside"  // text outside the main text: pictures, notes, embedded files
+	kindTables  = "tables"  // tables that are not a plain grid
+	kindFormat  = "format"  // files whose name doesn't match their format
+	kindLetters = "letters" // letters that are stored differently from how they are read
+	kindFacts   = "facts"   // what a document states about itself
 
 	minExamples = 4
 )
 
-// exampleFormats lists the formats; absentExamples says which kinds of trouble a format can't have.
+// exampleFormats lists the formats. absentExamples lists the kinds of difficulties that a format can't have.
 var (
 	exampleFormats = []string{"csv", "docx", "eml", "html", "json", "md", "odp", "ods", "odt", "pdf", "pptx", "rtf", "txt", "xlsx", "xml"}
 	absentExamples = map[string][]string{
-		kindUnseen:  {"csv", "json", "txt", "xml", "eml"}, // they show all there is; the body of a mail is HTML
+		kindUnseen:  {"csv", "json", "txt", "xml", "eml"}, // these show everything they contain; the body of an email is HTML
 		kindForms:   {"csv", "json", "txt", "xml", "eml"},
 		kindBeside:  {"csv", "json", "txt", "xml"},
-		kindTables:  {"json", "xml", "txt", "odp", "eml"}, // no cells that are merged, or as in presentations of Microsoft
+		kindTables:  {"json", "xml", "txt", "odp", "eml"}, // no merged cells, or the same as in Microsoft presentations
 		kindFormat:  nil,
 		kindLetters: nil,
-		kindFacts:   {"csv", "json", "xml", "odp"}, // data, not documents; slides as in those of Microsoft
+		kindFacts:   {"csv", "json", "xml", "odp"}, // data rather than documents; slides are the same as in Microsoft presentations
 	}
 	examples = struct {
 		sync.Mutex
@@ -63,7 +64,7 @@ func addExample(kind, file, name string) {
 	examples.names[cell][name] = true
 }
 
-// TestMain checks after all tests that each kind of trouble is tried in each format that can have it.
+// TestMain checks, after all tests, that each kind of difficulty is tested in each format that can have it.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
@@ -109,7 +110,7 @@ func checkExamples() bool {
 	return enough
 }
 
-// textFormats write lines of text as the paragraphs of a document, or its cells.
+// textFormats has a function for each format that writes lines of text as the paragraphs or cells of a document.
 var textFormats = map[string]func(t *testing.T, lines []string) []byte{
 	"a.docx": func(t *testing.T, lines []string) []byte {
 		return documenttest.Docx(t, joinEach(lines, func(s string) string { return documenttest.DocxParagraph("", s) }), nil)
@@ -167,7 +168,7 @@ var textFormats = map[string]func(t *testing.T, lines []string) []byte{
 			"Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n" +
 			base64.StdEncoding.EncodeToString([]byte(strings.Join(lines, "\n\n"))) + "\r\n")
 	},
-	"a.pdf": func(_ *testing.T, lines []string) []byte { // in a font whose letters are mapped, as those of other scripts are
+	"a.pdf": func(_ *testing.T, lines []string) []byte { // in a font with a character map, as used for other scripts
 		content, codes, letters := "", map[rune]int{}, ""
 		for i, line := range lines {
 			code := ""
@@ -196,7 +197,7 @@ func odfParagraphs(lines []string) string {
 	return joinEach(lines, func(s string) string { return "<text:p>" + s + "</text:p>" })
 }
 
-// Letters are read as a person reads them, however they are stored.
+// TestLetters checks that letters are read as a person would read them, however they are stored.
 func TestLetters(t *testing.T) {
 	for name, tt := range map[string]struct{ stored, read string }{
 		"ligatures":    {"The o\ufb03ce re\ufb02ects it.", "The office reflects it."},
@@ -217,7 +218,8 @@ func TestLetters(t *testing.T) {
 	}
 }
 
-// What a document says of itself is found in its sentences, labels and labeled lines.
+// TestFactsOfAllFormats checks that what a document states about itself is found in its sentences, labels and labeled
+// lines.
 func TestFactsOfAllFormats(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"sentence": {"Access policy", "Version 1.4, in force since 20 May 2026. Approved by Mara Lind, CTO.", "Owner: Head of IT"},
@@ -247,7 +249,7 @@ func TestFactsOfAllFormats(t *testing.T) {
 	}
 }
 
-// A file is read as what it is, whatever its name says.
+// TestWrongNames checks that a file is read according to its content, whatever its name.
 func TestWrongNames(t *testing.T) {
 	for file, write := range textFormats {
 		raw := write(t, []string{"Access policy", "Rights of access are reviewed.", "# Rules", "- [by the owner](x), **each** quarter"})
@@ -262,7 +264,7 @@ func TestWrongNames(t *testing.T) {
 	}
 }
 
-// What is beside the text, in more formats.
+// TestBesideTextOfOtherFormats checks text outside the main text in further formats.
 func TestBesideTextOfOtherFormats(t *testing.T) {
 	odf := func(kind, inner string, parts map[string]string) []byte {
 		body := `<text:p>Before</text:p>` + inner
@@ -322,7 +324,7 @@ func TestBesideTextOfOtherFormats(t *testing.T) {
 	}
 }
 
-// What nobody sees in Markdown, and what its lists of tasks and tables say.
+// TestKindsInMarkdown checks invisible text, task lists and tables in Markdown.
 func TestKindsInMarkdown(t *testing.T) {
 	for name, tt := range map[string]struct{ kind, text, want, unread string }{
 		"struck":        {kindUnseen, "Before ~~quagga~~", "Before", "1 struck-through text"},
@@ -347,7 +349,8 @@ func TestKindsInMarkdown(t *testing.T) {
 	}
 }
 
-// Forms of OpenDocument in sheets and presentations, and questionnaires in sheets.
+// TestFormsOfOtherFormats checks forms in OpenDocument spreadsheets and presentations, and questionnaires in
+// spreadsheets.
 func TestFormsOfOtherFormats(t *testing.T) {
 	for name, tt := range map[string]struct{ form, want string }{
 		"box":    {`<form:checkbox form:id="c" form:label="Yes" form:current-state="checked"/>`, "☒ Yes"},
@@ -386,7 +389,7 @@ func TestFormsOfOtherFormats(t *testing.T) {
 	}
 }
 
-// Tables of OpenDocument texts: merged cells, two header rows, pairs, and one in another.
+// TestTablesODT checks tables of OpenDocument texts: merged cells, two header rows, pairs, and rows marked as headers.
 func TestTablesODT(t *testing.T) {
 	cell := func(attrs, text string) string {
 		return `<table:table-cell ` + attrs + `><text:p>` + text + `</text:p></table:table-cell>`
@@ -419,7 +422,8 @@ func TestTablesODT(t *testing.T) {
 	}
 }
 
-// Dates that Excel shows in the order of each computer are read in one that can't be misread.
+// TestShortDates checks that dates for which Excel uses the order of the local computer are read in an unambiguous
+// format.
 func TestShortDates(t *testing.T) {
 	raw := documenttest.Workbook(t, func(x *excelize.File) {
 		for i, format := range []int{14, 22, 15} {

@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// pdfWithFont makes a PDF of a page with a font, which is object 5. Further objects follow it.
+// pdfWithFont makes a PDF of one page with a font, which is object 5, followed by further objects.
 func pdfWithFont(content, font string, more ...string) []byte {
 	return documenttest.RawPDF(append([]string{
 		"<< /Type /Catalog /Pages 2 0 R >>",
@@ -91,15 +91,16 @@ func TestPDFWithoutLetters(t *testing.T) {
 	}
 }
 
-// Words that are written from right to left are in reading order, also beside words that are not.
+// TestPDFRightToLeft checks that words of right-to-left scripts are read in the right order, also next to words of
+// other scripts.
 func TestPDFRightToLeft(t *testing.T) {
-	// A font whose codes are the Hebrew and Arabic letters from 0x41 and 0x61 on, and the digits.
+	// In this font, the codes from 0x41 are Hebrew letters, those from 0x61 are Arabic letters, and there are digits.
 	font := "<< /Type /Font /Subtype /Type1 /BaseFont /Courier /ToUnicode 6 0 R >>"
 	letters := documenttest.PDFStream("", "1 begincodespacerange <00> <FF> endcodespacerange 4 beginbfrange "+
 		"<20> <39> <0020> <41> <5A> <05D0> "+
 		"<61> <7A> <0628> <5B> <5B> <FEE3> endbfrange")
 	for name, tt := range map[string]struct{ content, want string }{
-		// The letters are drawn from left to right, as they are seen.
+		// The letters are drawn from left to right, in their visual order.
 		"Hebrew":        {"BT /F1 12 Tf 300 500 Td (FED CBA) Tj ET", "אבג דהו"},
 		"word by word":  {"BT /F1 12 Tf 350 500 Td (CBA) Tj ET BT /F1 12 Tf 321 500 Td (FED) Tj ET", "אבג דהו"},
 		"number":        {"BT /F1 12 Tf 300 500 Td (24 FED CBA) Tj ET", "אבג דהו 24"},
@@ -125,7 +126,8 @@ func TestPDFRightToLeft(t *testing.T) {
 	}
 }
 
-// Text that runs upward or downward is read line by line, whatever way the page is turned.
+// TestPDFVerticalText checks that text that runs upward or downward is read line by line, however the page is
+// rotated.
 func TestPDFVerticalText(t *testing.T) {
 	const lines = "BT /F2 12 Tf 0 0 Td (The keys of the vault) Tj 0 -14 Td (are kept by two people.) Tj ET"
 	const table = " -9 20 m 400 20 l S -9 -3 m 400 -3 l S -9 -20 m 400 -20 l S -9 20 m -9 -20 l S 150 20 m 150 -20 l S 400 20 m 400 -20 l S " +
@@ -151,7 +153,7 @@ func TestPDFVerticalText(t *testing.T) {
 				"/Type /Page ", "/Type /Page "+turn+" ", 1)
 			doc := parsetest.Read(t, "a.pdf", []byte(raw))
 			lines := strings.SplitAfter(allText(doc), "\n")
-			slices.SortFunc(lines, func(a, b string) int { return strings.Index(tt.want, a) - strings.Index(tt.want, b) }) // the order differs
+			slices.SortFunc(lines, func(a, b string) int { return strings.Index(tt.want, a) - strings.Index(tt.want, b) }) // in the order of want
 			got := strings.ReplaceAll(strings.Join(lines, ""), "System: Owner\n", "")
 			if got != tt.want && (turn == "" || !strings.Contains(name, "turned cell")) {
 				t.Errorf("%s%s: read %q, want %q", name, turn, got, tt.want)
@@ -160,7 +162,7 @@ func TestPDFVerticalText(t *testing.T) {
 	}
 }
 
-// Images beside text are counted: logos, backgrounds and repeated ones are not.
+// TestPDFPicturesNotRead checks that images beside text are counted, but not logos, backgrounds and repeated images.
 func TestPDFPicturesNotRead(t *testing.T) {
 	text := pdfText("72", "700", "Some text on the page.")
 	place := func(w, h, x, y string) string {
@@ -186,7 +188,8 @@ func TestPDFPicturesNotRead(t *testing.T) {
 	}
 }
 
-// Letters below each other are read as words: Japanese columns from right to left, and words in capitals.
+// TestPDFStackedLetters checks that letters below each other are read as words: columns of Japanese from right to
+// left, and words in capitals.
 func TestPDFStackedLetters(t *testing.T) {
 	stack := func(font string, size, x, y, pitch int, letters ...string) string {
 		var sb strings.Builder

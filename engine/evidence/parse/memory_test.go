@@ -73,7 +73,7 @@ func TestTimeStartsAnewForOCR(t *testing.T) {
 	})
 }
 
-// Texts of one letter take hundreds of times their size in memory.
+// Texts of one letter take up hundreds of times their size in memory.
 func TestManyBlocksAreRefused(t *testing.T) {
 	r, err := New(Options{})
 	if err != nil {

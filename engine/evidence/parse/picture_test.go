@@ -89,8 +89,8 @@ func hugePNG() []byte {
 	return raw
 }
 
-// Text in pictures of documents is recognized where OCR is available, beside the text that they belong to. Logos are not
-// tried, and a picture that occurs twice is read once.
+// TestPicturesInDocuments checks that text in pictures of documents is recognized if OCR is available, and is placed
+// next to the text that it belongs to. Logos are skipped, and a repeated picture is read once.
 func TestPicturesInDocuments(t *testing.T) {
 	shot := string(picture(t, 200, 80))
 	logo := string(picture(t, 40, 40))
@@ -156,7 +156,7 @@ func TestPicturesInDocuments(t *testing.T) {
 	}
 }
 
-// picture returns a PNG of a size.
+// picture returns a PNG image of the given size.
 func picture(t *testing.T, width, height int) []byte {
 	t.Helper()
 	var buf bytes.Buffer
@@ -166,8 +166,8 @@ func picture(t *testing.T, width, height int) []byte {
 	return buf.Bytes()
 }
 
-// FuzzPicture reads pictures, by themselves and in a document: no program gets one that claims to have more pixels than
-// allowed, and whatever it answers is read.
+// FuzzPicture reads pictures, both separately and in a document. It checks that no program gets a picture that claims
+// to have more pixels than allowed, and that any output of the program is read.
 func FuzzPicture(f *testing.F) {
 	for _, raw := range [][]byte{
 		hugePNG(), []byte("GIF89a\xff\xff\xff\xff\x00\x00\x00;"), []byte("BM\x1a\x00\x00\x00\x00\x00\x00\x00\x1a\x00\x00\x00\x0c\x00\x00\x00\x01\x00\x01\x00"),

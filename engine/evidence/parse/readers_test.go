@@ -20,8 +20,8 @@ import (
 
 var updateReadings = flag.Bool("update", false, "write testdata/readings.txt")
 
-// TestReaderVersions checks that a reader's version changes when what it reads does. The file has, for each document, the
-// readers with their versions and the hash of what they read.
+// TestReaderVersions checks that a reader's version changes whenever its output does. For each document, the file has
+// the readers with their versions and the hash of the output.
 func TestReaderVersions(t *testing.T) {
 	const path = "testdata/readings.txt"
 	raw, err := os.ReadFile(path)

@@ -11,7 +11,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
-// Documents that LibreOffice saves in other formats keep their words, and what they hide stays unread.
+// TestLibreOfficeKeepsWords checks that documents keep their words when LibreOffice saves them in other formats, and
+// that hidden text stays unread.
 func TestLibreOfficeKeepsWords(t *testing.T) {
 	programtest.FindOrSkip(t, "soffice")
 	const marked = `<style:style style:name="hid" style:family="text"><style:text-properties text:display="none"/></style:style>` +

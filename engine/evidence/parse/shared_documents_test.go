@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
-// The texts of forms and tables that other readers had trouble with.
+// TestSharedForms reads forms and tables that other programs have had trouble with.
 func TestSharedForms(t *testing.T) {
 	for _, tt := range []struct{ folder, file, text string }{
 		{"04-checkboxes", "questionnaire.docx", "Is access to production reviewed? ☑ Yes ☐ No\nAre backups tested? ☐ Yes ☒ No\n" +
@@ -31,7 +31,7 @@ func TestSharedForms(t *testing.T) {
 	}
 }
 
-// What isn't read of documents that other readers had trouble with.
+// TestSharedDocuments checks which parts remain unread in documents that other programs have had trouble with.
 func TestSharedDocuments(t *testing.T) {
 	for _, tt := range []struct{ folder, file, unread string }{
 		{"09-hidden-cells", "hidden.xlsx", "1 hidden column, 1 hidden row, 2 hidden sheets"},

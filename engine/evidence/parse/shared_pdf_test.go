@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
-// What is read of PDFs that other readers had trouble with.
+// TestSharedPDFs reads PDFs that other programs have had trouble with.
 func TestSharedPDFs(t *testing.T) {
 	for _, tt := range []struct {
 		folder, file string

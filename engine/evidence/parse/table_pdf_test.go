@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// A pdfCell is a cell of a ruled table, from a column and row to others.
+// A pdfCell is a cell of a ruled table, which extends from one column and row to another.
 type pdfCell struct {
 	x0, y0, x1, y1 int
 	text           string
@@ -35,7 +35,8 @@ func tableRows(doc *document.Document) string {
 	return sb.String()
 }
 
-// The rows of a table carry the names of its columns: merged, over two rows, and on later pages.
+// TestPDFTableHeaders checks that the rows of a table have the names of its columns: in merged header cells, in two
+// header rows, and on later pages.
 func TestPDFTableHeaders(t *testing.T) {
 	head := []pdfCell{{0, 0, 1, 2, "System"}, {1, 0, 3, 1, "Reviewer"}, {3, 0, 4, 2, "Result"}, {1, 1, 2, 2, "Name"}, {2, 1, 3, 2, "Role"}}
 	row := func(y int, texts ...string) []pdfCell {
@@ -84,7 +85,8 @@ func TestPDFTableHeaders(t *testing.T) {
 	}
 }
 
-// Short texts side by side are read one after the other; short rows of words stay a table or lines.
+// TestPDFShortColumns checks that short texts side by side are read one after the other, and that short rows of words
+// remain a table or lines.
 func TestPDFShortColumns(t *testing.T) {
 	draw := func(columns ...[]string) []byte {
 		content := pdfText("60", "760", "A heading")

@@ -11,7 +11,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// tableFormats write rows of a table in each format. A cell "<" belongs to the one on its left, and "^" to the one above.
+// tableFormats has a function for each format that writes the rows of a table. The cell "<" is merged with the one on
+// its left, and "^" with the one above.
 var tableFormats = map[string]func(t *testing.T, rows [][]string) []byte{
 	"a.xlsx": func(t *testing.T, rows [][]string) []byte {
 		return documenttest.Workbook(t, func(x *excelize.File) {
@@ -140,7 +141,7 @@ var tableFormats = map[string]func(t *testing.T, rows [][]string) []byte{
 	},
 }
 
-// Word and LibreOffice merge cells in RTF by making them wider.
+// TestRTFWideCells checks cells that Word and LibreOffice merge in RTF by making them wider.
 func TestRTFWideCells(t *testing.T) {
 	raw := `{\rtf1\ansi \trowd\cellx1000\cellx3010\clvmgf\cellx4000 System\intbl\cell Reviewer\cell Result\cell\row` +
 		`\trowd\clvmrg\cellx1000\cellx2000\cellx3000\clvmrg\cellx4000 \intbl\cell Name\cell Role\cell\cell\row` +
@@ -151,7 +152,7 @@ func TestRTFWideCells(t *testing.T) {
 	}
 }
 
-// extent returns how many cells on the right and below a cell covers.
+// extent returns how many columns and rows a cell spans.
 func extent(rows [][]string, r, c int) (across, down int) {
 	for c+across+1 < len(rows[r]) && rows[r][c+across+1] == "<" {
 		across++
@@ -162,11 +163,11 @@ func extent(rows [][]string, r, c int) (across, down int) {
 	return across, down
 }
 
-// Each row of a table has the names of its columns, in all formats.
+// TestTables checks that each row of a table has the names of its columns, in all formats.
 func TestTables(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rows [][]string
-		want string   // rows, "|" between them
+		want string   // the rows, separated by "|"
 		not  []string // formats that can't have it
 	}{
 		"plain":        {[][]string{{"System", "Reviewer"}, {"CRM", "Ann Roe"}}, "System: CRM; Reviewer: Ann Roe", nil},
@@ -223,7 +224,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// A table in a cell of another one keeps the names of its columns.
+// TestNestedTables checks that a table within a cell keeps the names of its columns.
 func TestNestedTables(t *testing.T) {
 	cell := func(content string) string { return `<w:tc>` + content + `</w:tc>` }
 	p := func(text string) string { return documenttest.DocxParagraph("", text) }

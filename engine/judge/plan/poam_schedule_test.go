@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// A date that the evidence states for the work is kept; dates that have passed, and dates of what is done, don't count.
+// A date that the evidence states for the work is kept, except dates in the past and dates of completed work.
 func TestStatedTiming(t *testing.T) {
 	for _, c := range []struct {
 		stance, quote string
@@ -53,7 +53,8 @@ func TestDatesAreSpread(t *testing.T) {
 	}
 }
 
-// A plan with more work than a few people can do is spread over the quarters; what is critical, or due by law, is not.
+// A plan with more work than a few people can do is spread over the quarters, except critical items and those with a
+// legal deadline.
 func TestPaceIsLimited(t *testing.T) {
 	var items []api.POAMItem
 	basis := map[string]Basis{}

@@ -10,7 +10,7 @@ const decidedText = "Access rights to production systems are reviewed every quar
 
 const decidedWords = "Access rights to production systems are reviewed every quarter by the owner of the system."
 
-// decided is the statement that people decide about.
+// decided is the statement that users decide about.
 var decided = Statement{Topic: "access", Text: "Access rights are reviewed."}
 
 func decidedOn(p Passage, words string) *Corrections {
@@ -19,7 +19,7 @@ func decidedOn(p Passage, words string) *Corrections {
 	})
 }
 
-// TestNearIdentical changes a passage in ways that leave what was decided as it is, and in ways that may turn it around.
+// TestNearIdentical changes a passage in ways that don't affect a decision, and in ways that may reverse its meaning.
 func TestNearIdentical(t *testing.T) {
 	replace := func(old, with string) Passage { return Passage{Text: strings.Replace(decidedText, old, with, 1)} }
 	same, near, other := "same", "near-identical", "other"

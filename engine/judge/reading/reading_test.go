@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestIdentity checks that everything a reader sees is part of what identifies it, and nothing else.
+// TestIdentity checks that a reading's identity depends on everything that a reader sees, and on nothing else.
 func TestIdentity(t *testing.T) {
 	s := reading.Statement{ControlCode: "BCD-11", Topic: "Backups", Text: "Backups are tested"}
 	if other := (reading.Statement{ControlCode: "X", Topic: "Backups", Text: "Backups are tested"}); s.ID() != other.ID() {

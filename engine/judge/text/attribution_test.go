@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A sentence counts only if the organization asserts it of itself, now.
+// A sentence counts only if the organization asserts it about itself in the present.
 func TestUnassertedSentences(t *testing.T) {
 	const rule = "backups are tested each quarter"
 	for _, passage := range []string{

@@ -11,7 +11,7 @@ func TestCheckboxesAreItems(t *testing.T) {
 	}
 }
 
-// A statement beside a box that isn't ticked isn't said, even if one before it on the line is.
+// A statement beside an unticked box isn't asserted, even if an earlier box on the line is ticked.
 func TestCheckboxesOnOneLine(t *testing.T) {
 	for text, want := range map[string]int{
 		"☒ Restores are tested every quarter ☐ Penetration tests are done":          2,

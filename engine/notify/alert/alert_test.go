@@ -230,8 +230,7 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// TestRefused checks that unknown metrics and rules that would notify nobody are refused with a
-// suggestion.
+// TestRefused checks that unknown metrics and rules that would notify nobody are rejected with a suggestion.
 func TestRefused(t *testing.T) {
 	h := newFixture(t)
 	h.gaps(0)

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// receivers is a kind of receiver of which those in slow organizations answer only when the test ends.
+// receivers is a kind of receiver. Those in slow organizations respond only when the test ends.
 type receivers struct {
 	all    map[string][]Receiver // by organization
 	isSlow func(org string) bool
@@ -54,8 +54,8 @@ func (*receivers) SaveState(*store.Tx, string, string, State, api.DeliveryAttemp
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// TestSlowReceiversDelayNobody checks that an event is sent at once while a thousand receivers of other organizations,
-// and one organization with very many, keep all that is sent to them waiting.
+// TestSlowReceiversDelayNobody checks that an event is sent at once although a thousand receivers of other
+// organizations respond slowly, and although one organization has very many deliveries waiting.
 func TestSlowReceiversDelayNobody(t *testing.T) {
 	db, err := store.Open(t.Context(), store.Options{
 		Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: newID, Logger: slog.New(slog.DiscardHandler),
@@ -119,7 +119,7 @@ func TestSlowReceiversDelayNobody(t *testing.T) {
 	}
 }
 
-// TestLanesTakeTurns checks which lanes send next, on a clock of its own.
+// TestLanesTakeTurns checks which lanes send next, with a simulated clock.
 func TestLanesTakeTurns(t *testing.T) {
 	now := time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC)
 	key := func(org string, n int) laneKey { return laneKey{org, fmt.Sprintf("%04d", n)} }
@@ -183,7 +183,7 @@ func TestLanesTakeTurns(t *testing.T) {
 			t.Errorf("the new event waits for the retry")
 		}
 		s.wake(k, now)
-		s.end(k, result{}, now) // paused meanwhile, but woken
+		s.end(k, result{}, now) // paused while sending, but woken
 		if got := s.start(now); len(got) != 1 {
 			t.Errorf("a wake while sending was lost")
 		}

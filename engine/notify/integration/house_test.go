@@ -196,8 +196,7 @@ func (h *fixture) edit(n int, change func(*api.POAMItem)) {
 	}))
 }
 
-// UpdatePOAMItem changes an item as the assessment service does: it refuses outdated revisions and
-// dates in the past.
+// UpdatePOAMItem changes an item as the assessment service does: it rejects outdated revisions and dates in the past.
 func (h *fixture) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error) {
 	var i api.POAMItem
 	err := h.db.Update(ctx, func(tx *store.Tx) (err error) {

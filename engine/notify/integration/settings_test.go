@@ -20,8 +20,7 @@ type (
 
 var jiraConfig = config{"url": "https://acme.atlassian.net", "project": "OPS", "email": "ada@acme.example"}
 
-// TestRefused checks that invalid settings are refused with an error that names the field and the
-// remedy.
+// TestRefused checks that invalid settings are rejected with an error that names the field and the remedy.
 func TestRefused(t *testing.T) {
 	h := newFixture(t)
 	for _, c := range []struct {
@@ -242,8 +241,8 @@ func TestTenants(t *testing.T) {
 	}
 }
 
-// FuzzConfig checks that any config is accepted or refused without a panic, and that a stored
-// config is accepted again.
+// FuzzConfig checks that any config is accepted or rejected without a panic, and that a stored config is accepted
+// again.
 func FuzzConfig(f *testing.F) {
 	f.Add("jira", `{"url": "https://acme.atlassian.net", "project": "OPS", "api": "2", "labels": ["a"]}`, "token", "x")
 	f.Add("generic", `{"url": "https://acme.example/x", "headers": {"X-Team": "sec"}, "method": "PUT"}`, "Authorization", "Bearer x")

@@ -109,8 +109,8 @@ func TestSyncBothWays(t *testing.T) {
 	})
 }
 
-// TestSyncConflicts checks that values changed on both sides stay, are reported as conflicts, and
-// follow the side that a user selects, and that changes refused by the plan are reported.
+// TestSyncConflicts checks that values changed on both sides are kept, are reported as conflicts, and are replaced by
+// those of the side that a user selects, and that changes rejected by the plan are reported.
 func TestSyncConflicts(t *testing.T) {
 	eachTracker(t, func(h *fixture, d *fakeTracker, id string) {
 		h.approved(3)
@@ -240,8 +240,7 @@ func TestSyncWaitsForReviews(t *testing.T) {
 	})
 }
 
-// TestSyncLimits checks that rate limits are respected and that the remaining changes follow later,
-// once.
+// TestSyncLimits checks that rate limits are respected and that the remaining changes are made later, once.
 func TestSyncLimits(t *testing.T) {
 	eachTracker(t, func(h *fixture, d *fakeTracker, id string) {
 		h.approved(4)

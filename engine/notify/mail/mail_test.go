@@ -290,8 +290,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// TestBounceAndRetry checks that permanently refused addresses bounce, that temporarily refused
-// ones are retried, and that nobody gets an email twice.
+// TestBounceAndRetry checks that permanently rejected addresses bounce, that temporarily rejected ones are retried,
+// and that nobody gets an email twice.
 func TestBounceAndRetry(t *testing.T) {
 	h := newFixture(t, smtptest.Options{})
 	e, err := h.post([]string{"gone@acme.example", "ben@acme.example", "later@acme.example"}, "Hello", "There.")
@@ -422,7 +422,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestInjection checks that values that would change headers or commands are refused.
+// TestInjection checks that values that would change headers or commands are rejected.
 func TestInjection(t *testing.T) {
 	h := newFixture(t, smtptest.Options{})
 	for _, to := range []string{
@@ -590,7 +590,8 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// TestMentions checks that a comment reaches the members whom it mentions, except its author and whoever wants none.
+// TestMentions checks that a comment reaches the members whom it mentions, except its author and members who have
+// turned these emails off.
 func TestMentions(t *testing.T) {
 	h := newFixture(t, smtptest.Options{})
 	h.person("u-ada", "ada@acme.example", api.RoleOwner)

@@ -40,8 +40,7 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
-// TestBadTemplates checks that unknown names and functions are refused with the line and the
-// nearest valid name.
+// TestBadTemplates checks that unknown names and functions are rejected with the line and the nearest valid name.
 func TestBadTemplates(t *testing.T) {
 	h := newFixture(t, smtptest.Options{})
 	for _, c := range []struct{ subject, text, html, want string }{
@@ -186,7 +185,7 @@ func FuzzTemplate(f *testing.F) {
 	})
 }
 
-// check previews a template and returns the error if it is refused.
+// check previews a template and returns the error if it is rejected.
 func (h *fixture) check(t *testing.T, subject, text, html string, in *api.PreviewTemplateInput) error {
 	in.Body = &api.PreviewBody{}
 	in.Body.Subject, in.Body.Text, in.Body.HTML = subject, text, html

@@ -60,7 +60,7 @@ func TestLogo(t *testing.T) {
 	}
 }
 
-// TestBrandIsChecked checks that hard-to-read colors are refused with the reason.
+// TestBrandIsChecked checks that hard-to-read colors are rejected with the reason.
 func TestBrandIsChecked(t *testing.T) {
 	for _, tc := range []struct {
 		b    content.Brand
@@ -82,7 +82,7 @@ func TestBrandIsChecked(t *testing.T) {
 	}
 }
 
-// FuzzLogo checks that any logo is refused or becomes a small PNG.
+// FuzzLogo checks that any logo is rejected or becomes a small PNG.
 func FuzzLogo(f *testing.F) {
 	f.Add(newPNG(20, 30))
 	var photo bytes.Buffer
@@ -93,7 +93,7 @@ func FuzzLogo(f *testing.F) {
 	f.Add([]byte("\x89PNG\r\n\x1a\n"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		if cfg, _, err := image.DecodeConfig(bytes.NewReader(file)); err == nil && cfg.Width*cfg.Height > 1<<18 {
-			return // allowed, and slow
+			return // allowed, but slow to decode
 		}
 		got, err := content.NormalizeLogo(file)
 		if err != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// A control of Annex A has four separate answers to why it applies, and says a reason for an exclusion once.
+// TestAnnexReasons checks that a control of Annex A has four separate answers to why it applies, and states the
+// reason for an exclusion only once.
 func TestAnnexReasons(t *testing.T) {
 	item := func(code, why string, a api.Applicability, reasons ...string) *api.SoAItem {
 		return &api.SoAItem{Item: api.Item{ControlCode: code}, Applicability: a, Rationale: why, InclusionReasons: reasons}

@@ -72,8 +72,8 @@ func TestBrandedReports(t *testing.T) {
 	}
 }
 
-// FuzzBrand checks that any branding is refused or only adds text and colors to a report: the elements stay the
-// same, the XML is valid, and no control characters get in.
+// FuzzBrand checks that any branding is rejected or only adds text and colors to a report: the elements stay the
+// same, the XML is valid, and no control characters are added.
 func FuzzBrand(f *testing.F) {
 	f.Add("#7A1F5C", "#00AA88", "Prepared by Nord", "confidential & <b>")
 	f.Add("#123456;}body{background:url(//x)", "", "{{.}}", "</style><script>alert(1)</script>")

@@ -10,9 +10,9 @@ import (
 	"github.com/scf-service/service/engine/report/reporttest"
 )
 
-// TestClientReportMergesAndCounts checks that a client's report has at most 40 pages and ten risks whatever the size, that an
-// executive summary has two pages, and that nothing gets lost: every open action is in a quarter, every finding that needs
-// action in a risk.
+// TestClientReportMergesAndCounts checks that a client's report has at most 40 pages and ten risks whatever its size,
+// that an executive summary has two pages, and that nothing is lost: every open action is in a quarter, and every
+// finding that needs action is in a risk.
 func TestClientReportMergesAndCounts(t *testing.T) {
 	page := regexp.MustCompile(`/StructParents \d`)
 	for _, controls := range []int{5, 66, 400} {
@@ -58,8 +58,8 @@ func TestClientReportMergesAndCounts(t *testing.T) {
 	}
 }
 
-// TestReportOfUnnamedOrganization checks that a report of a single user that names no client prints the assessment's name once
-// above the text, and that it says how many verdicts a person reviewed.
+// TestReportOfUnnamedOrganization checks that a single user's report that names no client prints the assessment's
+// name once above the text, and that it states how many verdicts a person has reviewed.
 func TestReportOfUnnamedOrganization(t *testing.T) {
 	s := reporttest.SampleSource(5)
 	s.Organization.Slug, s.Assessment.ClientName, s.Assessment.Name = api.LocalOrganizationSlug, "", "Acme 2026"
@@ -78,7 +78,8 @@ func TestReportOfUnnamedOrganization(t *testing.T) {
 	}
 }
 
-// TestNothingIsSaidOfGapsBeforeTheAnalysis checks that a report made before the gap analysis claims no result of it.
+// TestNothingIsSaidOfGapsBeforeTheAnalysis checks that a report created before the gap analysis states no results of
+// it.
 func TestNothingIsSaidOfGapsBeforeTheAnalysis(t *testing.T) {
 	s := reporttest.SampleSource(5)
 	s.Gap, s.Findings, s.POAM, s.POAMItems = nil, nil, nil, nil

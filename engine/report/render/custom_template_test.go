@@ -55,8 +55,8 @@ func TestOwnTemplate(t *testing.T) {
 	}
 }
 
-// TestOwnTemplateIsBounded checks that templates that don't terminate, grow without bound or access
-// anything else are stopped or refused with the line.
+// TestOwnTemplateIsBounded checks that templates that don't terminate, grow without limit or access anything else are
+// stopped, or rejected with the line.
 func TestOwnTemplateIsBounded(t *testing.T) {
 	s := reporttest.SampleSource(8)
 	for name, tc := range map[string]struct{ format, source, want string }{
@@ -128,7 +128,7 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// FuzzOwnTemplate checks that any template leads to a report or to a refusal.
+// FuzzOwnTemplate checks that any template either produces a report or is rejected.
 func FuzzOwnTemplate(f *testing.F) {
 	for _, s := range []string{
 		`{{range .soa.items}}{{.control_code}}{{end}}`,

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/testdir"
 )
 
-// TestReportsAreNoEvidence checks that reports added as evidence are recognized in every format; they would
+// TestReportsAreNoEvidence checks that reports added as evidence are recognized in every format, because they would
 // confirm their own conclusions.
 func TestReportsAreNoEvidence(t *testing.T) {
 	r, err := docparse.New(docparse.Options{CacheDir: testdir.CacheFolder(t.TempDir())})
@@ -36,7 +36,7 @@ func TestReportsAreNoEvidence(t *testing.T) {
 			t.Errorf("%s as %s: %v", template, format, err)
 		}
 	})
-	// Nor are those made with a layout or template of the user's own, whatever it prints.
+	// Reports made with a user's own layout or template aren't evidence either, whatever text it adds.
 	const types = "http://schemas.openxmlformats.org/package/2006/content-types"
 	const office = "http://schemas.openxmlformats.org/officeDocument/2006/"
 	parts := []string{

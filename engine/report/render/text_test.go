@@ -131,7 +131,7 @@ func TestCSV(t *testing.T) {
 	for template, want := range counts {
 		raw := write(t, s, template, FormatCSV)
 		r := csv.NewReader(bytes.NewReader(raw))
-		rows, err := r.ReadAll() // refuses rows of unequal length
+		rows, err := r.ReadAll() // rejects rows of unequal length
 		if err != nil {
 			t.Fatalf("%s: %v", template, err)
 		}

@@ -160,8 +160,7 @@ func header(t *testing.T, name, field string) string {
 	return ""
 }
 
-// FuzzMilestones checks that any cell of milestones is refused with its line, or keeps its meaning
-// when written again.
+// FuzzMilestones checks that any milestones cell is rejected with the line, or keeps its meaning when written again.
 func FuzzMilestones(f *testing.F) {
 	f.Add(joinLines(toMilestoneLines(twoMilestones)))
 	f.Add(joinLines(toChangeLines(twoMilestones)))

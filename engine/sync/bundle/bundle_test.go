@@ -104,7 +104,7 @@ func TestBundle(t *testing.T) {
 	refused(t, err, "not a bundle")
 }
 
-// TestDamaged checks that a bundle is refused if any byte is changed or missing.
+// TestDamaged checks that a bundle is rejected if any byte is changed or missing.
 func TestDamaged(t *testing.T) {
 	office, site := secret(t, "office"), secret(t, "site")
 	data := write(t, office, &site.Key, "one", strings.Repeat("two ", 100))
@@ -169,7 +169,7 @@ func plain(manifest []byte, key ed25519.PrivateKey, rest []byte) []byte {
 	return append(out, rest...)
 }
 
-// TestHostileManifests checks that hostile manifests are refused even if a trusted sender signed them.
+// TestHostileManifests checks that hostile manifests are rejected even if a trusted sender signed them.
 func TestHostileManifests(t *testing.T) {
 	office, site, other := secret(t, "office"), secret(t, "site"), secret(t, "other")
 	good := func() *bundle.Manifest {

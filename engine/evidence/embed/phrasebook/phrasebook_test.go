@@ -41,7 +41,7 @@ func TestOfNeedsCodeAndTopic(t *testing.T) {
 	if e, ok := Lookup("ZZZ-01", "Multi-factor authentication"); ok {
 		t.Errorf("a code that isn't in the book found %s", e.Code)
 	}
-	// Words that occur in every title prove nothing.
+	// Words that occur in every title are no match.
 	if e, ok := Lookup("NET-10", "Use of the and for"); ok {
 		t.Errorf("stop words found %s", e.Code)
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// What was not read is counted by place up to a limit, and then only by kind: no document has a list of millions.
+// TestAddNotRead checks that unread parts are counted by location up to a limit, and beyond it only by kind, so that
+// no document has a list of millions.
 func TestAddNotRead(t *testing.T) {
 	var d document.Document
 	for slide := range 300 {

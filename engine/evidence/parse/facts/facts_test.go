@@ -241,7 +241,8 @@ func TestFactsInPageHeader(t *testing.T) {
 	}
 }
 
-// The cells of a header's table may be the names of columns, and then the values below them.
+// TestFactsInPageHeaderColumns checks a table in a page header whose first row has the column names, with the values
+// below them.
 func TestFactsInPageHeaderColumns(t *testing.T) {
 	b := document.NewBuilder(t.Context(), document.Options{})
 	for _, text := range []string{

@@ -8,7 +8,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// What a mail quotes from the message that it answers is read under a heading of its own, whichever program wrote it.
+// TestQuotedMessages checks that the message quoted in a reply is read under a heading of its own, whichever program
+// wrote it.
 func TestQuotedMessages(t *testing.T) {
 	for name, tt := range map[string]struct{ subject, kind, body, own, quoted string }{
 		"marks": {

@@ -18,7 +18,7 @@ const (
 	oidEnveloped = "\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x03"
 )
 
-// definite encodes a value with its length, and indefinite one that ends with two zeros.
+// definite encodes a value that starts with its length; indefinite encodes one that ends with two zeros.
 func definite(tag byte, content string) string {
 	n := len(content)
 	return string([]byte{tag, 0x83, byte(n >> 16), byte(n >> 8), byte(n)}) + content
@@ -28,7 +28,7 @@ func indefinite(tag byte, content string) string {
 	return string([]byte{tag, 0x80}) + content + "\x00\x00"
 }
 
-// signed returns signed data with a content, which is octets in any form or empty.
+// signed returns signed data whose content is octets in any form, or empty.
 func signed(encode func(byte, string) string, octets string) string {
 	if octets != "" {
 		octets = encode(0xa0, octets)

@@ -126,8 +126,8 @@ func TestScannedPDF(t *testing.T) {
 	}
 }
 
-// A scan whose text layer is only a stamp or a page number is recognized too, and the recognized text replaces
-// the stamp if it is clearly longer.
+// TestStampedScan checks that OCR is also applied to a scan whose text layer is only a stamp or a page number, and
+// that the recognized text replaces the stamp if it is clearly longer.
 func TestStampedScan(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and of one goroutine")

@@ -195,7 +195,7 @@ func TestUnipdfWords(t *testing.T) {
 	}
 }
 
-// A password-protected document and a damaged one are rejected as such.
+// A password-protected document and a damaged one are rejected with the matching error.
 func TestUnipdfRefuses(t *testing.T) {
 	locked := documenttest.PDF(t, func(p *fpdf.Fpdf) { p.SetProtection(0, "user", "owner"); p.AddPage() })
 	for want, raw := range map[string][]byte{document.ErrEncrypted.Error(): locked, document.ErrDamaged.Error(): []byte("%PDF-1.7\n%%EOF")} {

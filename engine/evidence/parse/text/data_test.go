@@ -92,13 +92,13 @@ second: document
 	if doc.Version != "1.4" || doc.Owner != "CISO" || doc.Blocks[2].Locator.LineStart != 8 {
 		t.Errorf("version %q, owner %q, place %+v", doc.Version, doc.Owner, doc.Blocks[2].Locator)
 	}
-	// Invalid YAML is read all the same.
+	// Invalid YAML is read as text.
 	if doc := parsetest.Read(t, "a.yml", []byte("name: {{ .Values.name }}\n  bad: [\n")); len(doc.Warnings) != 1 || len(doc.Blocks) == 0 {
 		t.Errorf("%q %s", doc.Warnings, documenttest.Outline(doc.Blocks))
 	}
 }
 
-// A few lines that would expand to millions are not expanded.
+// TestYAMLBomb checks that a few lines that would expand to millions are not expanded.
 func TestYAMLBomb(t *testing.T) {
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for i := 'b'; i < 'm'; i++ {

@@ -70,7 +70,7 @@ func TestUnclosedFormattingTakesLittleMemory(t *testing.T) {
 		}
 		want := 5002
 		if name == "s" {
-			want = 1 // all the rest is struck through
+			want = 1 // all remaining text is struck through
 		}
 		if n := len(doc.Blocks); n != want || name != "s" && doc.Blocks[n-1].Text != "seen too" {
 			t.Errorf("<%s>: %d blocks, the last is %q", name, n, doc.Blocks[n-1].Text)

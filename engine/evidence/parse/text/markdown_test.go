@@ -86,7 +86,7 @@ func FuzzMarkdown(f *testing.F) {
 	)
 }
 
-// HTML in Markdown is read as a browser shows it, also where its tags are around Markdown.
+// TestMarkdownWithHTML checks that HTML in Markdown is read as a browser shows it, even if its tags enclose Markdown.
 func TestMarkdownWithHTML(t *testing.T) {
 	for _, tt := range []struct{ name, text, want, unread string }{
 		{"struck", "MFA is <del>not</del> <s>never</s> on.", "¶ MFA is on.\n", "2 struck-through texts"},

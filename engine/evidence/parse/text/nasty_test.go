@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// Inputs that make careless parsers take quadratic time or nest without end.
+// TestNasty reads inputs that cause quadratic time or unlimited nesting in careless parsers.
 func TestNasty(t *testing.T) {
 	const n = 200_000
 	for name, s := range map[string]string{
@@ -51,7 +51,7 @@ func TestNasty(t *testing.T) {
 	}
 }
 
-// Inputs that make careless readers take quadratic time or nest without end.
+// TestNastyMarks reads markup that causes quadratic time or unlimited nesting in careless readers.
 func TestNastyMarks(t *testing.T) {
 	const n = 100_000
 	for name, s := range map[string]string{

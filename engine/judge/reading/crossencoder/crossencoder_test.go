@@ -44,7 +44,7 @@ func TestProbabilitiesAreThoseOfPyTorch(t *testing.T) {
 	}
 }
 
-// TestSameBitsEverywhere fails on a processor that rounds otherwise, or whose kernel sums wrongly.
+// TestSameBitsEverywhere fails on a processor that rounds differently, or whose kernel computes a wrong sum.
 func TestSameBitsEverywhere(t *testing.T) {
 	n := tiny(t)
 	bits := func() uint64 {

@@ -106,7 +106,7 @@ func TestOwnStyles(t *testing.T) {
 	}
 }
 
-// FuzzOwnStyles checks that any style file is refused or gives valid styles.
+// FuzzOwnStyles checks that any style file is rejected or gives valid styles.
 func FuzzOwnStyles(f *testing.F) {
 	f.Add(germanStyles)
 	f.Add(`<w:styles xmlns:w="` + nsWord + `"></w:styles>`)

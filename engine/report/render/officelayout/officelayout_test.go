@@ -283,7 +283,7 @@ func TestHostileLayouts(t *testing.T) {
 	}
 }
 
-// FuzzBody checks that any body leads to a document or to a refusal.
+// FuzzBody checks that any body either produces a document or is rejected.
 func FuzzBody(f *testing.F) {
 	for _, s := range []string{p("{{#each risks}}{{title}}{{/each}}"), `<w:tbl>` + row(p("{{#if draft}}"), p("{{/if}}")) + `</w:tbl>`, p("{{", "a.b | join}}")} {
 		f.Add(s)
