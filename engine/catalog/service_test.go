@@ -150,8 +150,8 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestRefusedWhole checks that invalid or truncated workbooks are refused with the place, and
-// change nothing.
+// TestRefusedWhole checks that invalid or truncated workbooks are rejected with the location of the error, and change
+// nothing.
 func TestRefusedWhole(t *testing.T) {
 	s, _ := newShelf(t)
 	good := workbook(t, rows...)

@@ -8,7 +8,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// TestCorrectionsAreNoRegressions checks that gaps which a person decided on one side are listed apart and don't fail a check.
+// TestCorrectionsAreNoRegressions checks that gaps about which a user made a decision on one side only are listed
+// separately and don't fail a check.
 func TestCorrectionsAreNoRegressions(t *testing.T) {
 	before := NewBaseline(&Facts{Controls: []Control{{Code: "BCD-11", Decided: true}, {Code: "IAC-06"}}})
 	after := NewBaseline(&Facts{Findings: []Finding{

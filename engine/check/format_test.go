@@ -102,7 +102,7 @@ func TestResultNamesPolicy(t *testing.T) {
 	}
 }
 
-// TestInputsInEvidence checks the warnings of files that whoever delivers the evidence can change.
+// TestInputsInEvidence checks the warnings about files that can be changed by the people who supply the evidence.
 func TestInputsInEvidence(t *testing.T) {
 	in := input(t, sampleFacts(), "min-coverage=0")
 	in.Policy.InEvidence = []InputInEvidence{{Kind: "waivers", Path: "evidence/w.yaml"}, {Path: "evidence/.service.yaml", IsIgnored: true}}

@@ -10,7 +10,7 @@ import (
 )
 
 // TestResultsAreNoEvidence checks that results are recognized in every format when they are in the evidence folder of
-// the next check: they would confirm their own conclusions.
+// the next check, because they would confirm their own conclusions.
 func TestResultsAreNoEvidence(t *testing.T) {
 	r, err := parse.New(parse.Options{})
 	if err != nil {

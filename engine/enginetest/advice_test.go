@@ -79,8 +79,8 @@ func advisedOn(out *api.AgentOutput) (all []map[string]any) {
 	return all
 }
 
-// TestAdviceOfAModel checks that a model's advice joins the proposals, checked and marked, and that
-// the draft stays the one made by the rules.
+// TestAdviceOfAModel checks that a model's advice is checked, marked and added to the proposals, and that the draft
+// remains the one made by the rules.
 func TestAdviceOfAModel(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateSoADrafted)

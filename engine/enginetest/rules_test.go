@@ -219,7 +219,7 @@ func TestRegenerateKeepsEdits(t *testing.T) {
 	}
 }
 
-// TestStaleEditIsRefused checks that an edit based on an old revision is refused.
+// TestStaleEditIsRefused checks that an edit based on an old revision is rejected.
 func TestStaleEditIsRefused(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "lgpd", policy, api.StateSoADrafted)

@@ -22,8 +22,8 @@ func (f allFinder) Find(context.Context, string, int) ([]Passage, error) {
 	return out, nil
 }
 
-// TestConclusions checks the page of rules that turns readings into verdicts. Each text is a passage of a document
-// of its own, read as the label that it begins with.
+// TestConclusions checks the rules that turn readings into verdicts. Each text is the only passage of its document,
+// and is read as the label that it begins with.
 func TestConclusions(t *testing.T) {
 	one := control("Backups", "Backups are tested.")
 	draft := policy("states draft")
@@ -78,7 +78,7 @@ func TestQuoteOfInvalidText(t *testing.T) {
 	}
 }
 
-// shareReader says of the first n statements what label says, and nothing of the others.
+// shareReader assigns the given label to the first n statements, and none to the others.
 type shareReader struct {
 	label reading.Label
 	n     string
@@ -125,7 +125,7 @@ func TestConclusionsOfShares(t *testing.T) {
 	}
 }
 
-// TestRulesAsReader checks the labels of the rules, also of bad input.
+// TestRulesAsReader checks the labels that the rules assign, also for invalid input.
 func TestRulesAsReader(t *testing.T) {
 	plan, err := NewEvaluationPlan(t.Context(), []api.Control{encryption}, nil, 1)
 	if err != nil {

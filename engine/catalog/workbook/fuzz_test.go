@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// FuzzSheet replaces the main sheet by any XML, which must be read completely or refused.
+// FuzzSheet replaces the main sheet with any XML, which must be read completely or rejected.
 func FuzzSheet(f *testing.F) {
 	good := build(f, mainGrid("SCF 2022.3",
 		[]any{"NIST\nCSF\nv1.1", "a\nb", formula("1+1"), 5.1}, []any{"PPTDF\nPeople", "x", "", ""}, []any{"Ours", "y", "", ""}))
@@ -86,7 +86,7 @@ func FuzzCells(f *testing.F) {
 	})
 }
 
-// FuzzFile checks that any file is read completely or refused.
+// FuzzFile checks that any file is read completely or rejected.
 func FuzzFile(f *testing.F) {
 	good := build(f, mainGrid("SCF 2022.3", []any{"NIST\nCSF\nv1.1", "a\nb", "c", 5.1}))
 	f.Add(good)

@@ -237,7 +237,7 @@ func TestBombsAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := rezip(t, good, change)
-			// Collect garbage so often, whatever the environment says, that the peak is what is in use.
+			// Collect garbage often, whatever the environment's setting, so that the peak reflects the memory in use.
 			defer debug.SetGCPercent(debug.SetGCPercent(20))
 			runtime.GC()
 			before, stop := watch()(), watch()
