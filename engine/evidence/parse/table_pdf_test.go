@@ -85,6 +85,55 @@ func TestPDFTableHeaders(t *testing.T) {
 	}
 }
 
+// TestPDFUnruledTables checks that tables without rules carry the names of their columns, also those that the first line doesn't separate.
+func TestPDFUnruledTables(t *testing.T) {
+	draw := func(pitch int, columns []int, rows ...[]string) []byte {
+		content := pdfText("60", "760", "A heading")
+		for r, row := range rows {
+			for c, text := range row {
+				if text != "" {
+					content += pdfText(fmt.Sprint(columns[c]), fmt.Sprint(700-pitch*r), text)
+				}
+			}
+		}
+		return pdfOf(pdfPage{content: content})
+	}
+	for name, tt := range map[string]struct {
+		raw  []byte
+		want string
+	}{
+		"name over two": {
+			draw(26, []int{60, 160, 260, 360}, []string{"Risk", "Treatment", "", "Owner"}, []string{"", "Measure", "Due", ""},
+				[]string{"Phishing", "Training", "2026-05", "Ann"}, []string{"", "Filter", "2026-06", "Bob"},
+				[]string{"Fire", "Sensors", "2026-07", "Cy"}),
+			"Risk: Phishing; Treatment Measure: Training; Treatment Due: 2026-05; Owner: Ann\n" +
+				"Treatment Measure: Filter; Treatment Due: 2026-06; Owner: Bob\nRisk: Fire; Treatment Measure: Sensors; Treatment Due: 2026-07; Owner: Cy\n",
+		},
+		"narrow": { // the longest question ends where the answer begins
+			draw(14, []int{60, 168, 230}, []string{"Question", "Answer", "Comment"}, []string{"Is access reviewed", "No", "planned for May"},
+				[]string{"Are backups made", "Yes", "each day"}, []string{"", "Partly", "of laptops"}, []string{"Are logs kept", "No", ""}),
+			"Question: Is access reviewed; Answer: No; Comment: planned for May\nQuestion: Are backups made; Answer: Yes; Comment: each day\n" +
+				"Answer: Partly; Comment: of laptops\nQuestion: Are logs kept; Answer: No\n",
+		},
+		"two lines": {draw(14, []int{60, 160}, []string{"Sensor", "Place"}, []string{"smoke", "hall"}), "Sensor: smoke; Place: hall\n"},
+		"lines above": {
+			draw(14, []int{60, 160, 260}, []string{"Report:", "User access"}, []string{"Generated:", "Monday"}, nil,
+				[]string{"User", "Role", "MFA"}, []string{"ann", "admin", "on"}, []string{"bo", "reader", "off"}),
+			"Report: User access\nGenerated: Monday\nUser: ann; Role: admin; MFA: on\nUser: bo; Role: reader; MFA: off\n",
+		},
+		"wrapped": {
+			draw(14, []int{60, 160, 300}, []string{"System", "Use", "Owner"}, []string{"Payroll", "Salaries of all people", "Ann Roe"},
+				[]string{"", "and their expenses", ""}, []string{"CRM", "Customers", "Bo Lind"}),
+			"System: Payroll; Use: Salaries of all people and their expenses; Owner: Ann Roe\nSystem: CRM; Use: Customers; Owner: Bo Lind\n",
+		},
+	} {
+		addExample(kindTables, "a.pdf", name)
+		if got := tableRows(parsetest.Read(t, "a.pdf", tt.raw)); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
 // TestPDFShortColumns checks that short texts side by side are read one after the other, and that short rows of words
 // remain a table or lines.
 func TestPDFShortColumns(t *testing.T) {
@@ -115,6 +164,14 @@ func TestPDFShortColumns(t *testing.T) {
 			[]string{
 				"All keys are changed each year by the security team, and the change is logged.",
 				"Backups are kept in another building for three months, and then they are deleted.",
+			},
+		},
+		"four lines": {
+			draw([]string{"Visitors sign in at the", "desk and wear a badge.", "Doors are locked after", "six in the evening."},
+				[]string{"Cameras cover every", "entrance of the site.", "Records are kept for", "ninety days at most."}),
+			[]string{
+				"Visitors sign in at the desk and wear a badge. Doors are locked after six in the evening.",
+				"Cameras cover every entrance of the site. Records are kept for ninety days at most.",
 			},
 		},
 		"three columns": {

@@ -232,6 +232,10 @@ var (
 // scanCells reads facts from the cells of a row without column names.
 func (f *factCollector) scanCells(cells []string) {
 	cells = document.NonEmptyCells(cells)
+	isKey := func(s string) bool { _, ok := document.FactKindOf(s); return ok }
+	if first := indexOrLen(cells, isKey); len(cells) > 4 && first > 1 && first < len(cells) {
+		return // names of columns: pairs begin with a key
+	}
 	if f.scanPairs(cells); len(cells) == 1 {
 		f.scanLine(cells[0])
 	}

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func (f *flowWriter) writeBlocks() {
 // on several pages.
 func (f *flowWriter) measureBodyText() {
 	f.repeatCounts = map[string]int{}
-	weight := map[float64]int{}
+	weight, inTables := map[float64]int{}, map[float64]int{}
 	for _, p := range f.pages {
 		seen := map[string]bool{}
 		for i, it := range p.items {
@@ -83,8 +84,13 @@ func (f *flowWriter) measureBodyText() {
 			}
 			if it.line != nil {
 				weight[roundSize(it.line.size)] += len(it.line.text)
+			} else {
+				inTables[roundSize(it.grid.size)] += it.grid.letters
 			}
 		}
+	}
+	if len(weight) == 1 { // only titles above tables
+		maps.Copy(weight, inTables)
 	}
 	most := 0
 	for size, n := range weight {

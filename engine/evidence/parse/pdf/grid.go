@@ -14,6 +14,7 @@ const (
 	ruleTolerance = 2.5 // maximum distance, in points, of rules that are treated as one
 	meetTolerance = 3.0 // maximum distance, in points, of rules that are treated as meeting
 	maxCrossings  = 4_000_000
+	columnPadding = 2.0 // minimum distance, in points, of the text of two columns
 )
 
 // grid is a table on a page, usually found by its ruling lines.
@@ -22,6 +23,9 @@ type grid struct {
 	xs, ys []float64
 	rows   []gridRow
 	cellOf []int // for each field, another field of its cell, or itself; see cellRoot
+	// size and letters are the height of the first word, and the number of bytes in all of them.
+	size    float64
+	letters int
 }
 
 // gridRow is one row of a grid. cells holds the text of the cells that begin in the row; effective
@@ -234,6 +238,7 @@ func (g *grid) mergeCells(a, b int) {
 // fillWords assigns words to the cells of the grid.
 func (g *grid) fillWords(words []word) {
 	cols := len(g.xs) - 1
+	g.measure(words)
 	byCell := map[int][]word{}
 	for _, w := range words {
 		j, _ := slices.BinarySearch(g.xs, (w.x0+w.x1)/2)
@@ -266,6 +271,15 @@ func (g *grid) fillWords(words []word) {
 	g.dropEmptyColumns()
 }
 
+func (g *grid) measure(words []word) {
+	for i, w := range words {
+		if i == 0 {
+			g.size = w.height()
+		}
+		g.letters += len(w.text)
+	}
+}
+
 // splitTallRows splits the last row of a table into the rows formed by its aligned lines. It is
 // meant for tables that have rules only around the header or between the columns, which makes the
 // last row too tall.
@@ -291,9 +305,9 @@ func (g *grid) splitTallRows(words []word) {
 	g.rows = out
 }
 
-// groupRows groups aligned words into rows, given the column bounds. Rows are further apart than
-// the lines within a row. If the distances are all equal, each line with text in the first column
-// begins a row.
+// groupRows groups aligned words into rows, given the column bounds. Rows are further apart than the lines within a
+// row. A line whose texts had room in the line above begins a row, too. If the distances are all equal, so does
+// each line with text in the first column, or each line if they are too far apart for those of a cell.
 func groupRows(words []word, bounds []float64) []gridRow {
 	byColumn := make([][]word, len(bounds)+1)
 	for _, w := range words {
@@ -346,17 +360,48 @@ func groupRows(words []word, bounds []float64) []gridRow {
 		}
 		out = append(out, gridRow{row, row, row})
 	}
+	right := make([]float64, len(byColumn)) // where the text of a column ends, or the next column begins
+	for _, p := range pieces {
+		right[p.column] = max(right[p.column], p.x1)
+	}
+	for j := range bounds {
+		next := math.Inf(1)
+		for _, w := range byColumn[j+1] {
+			next = min(next, w.x0-columnPadding)
+		}
+		if !math.IsInf(next, 1) {
+			right[j] = max(right[j], next)
+		}
+	}
+	last := make([]*textLine, len(byColumn)) // of each cell of the row
+	// hadRoom reports whether most texts of a group can't continue the cells above, where their first words had room. Where
+	// the last column ends is not known.
+	hadRoom := func(group []piece) bool {
+		had, lacked := 0, 0
+		for _, p := range group {
+			above, first := last[p.column], p.words[0]
+			switch {
+			case above == nil:
+			case above.x1+0.25*p.size+first.x1-first.x0 < right[p.column]:
+				had++
+			case p.column < len(bounds):
+				lacked++
+			}
+		}
+		return had > 1 && had > lacked
+	}
 	for i, group := range groups {
-		fresh := i == 0 || spaces[i] > 1.4*tight+1
-		if wide == 0 {
-			fresh = i == 0 || slices.ContainsFunc(group, func(p piece) bool { return p.column == 0 })
+		fresh := i == 0 || spaces[i] > 1.4*tight+1 || hadRoom(group)
+		if wide == 0 && !fresh {
+			fresh = tight > 0.9*group[0].size || slices.ContainsFunc(group, func(p piece) bool { return p.column == 0 })
 		}
 		if fresh {
 			flush()
 			cells = make([][]string, len(byColumn))
+			clear(last)
 		}
 		for _, p := range group {
-			cells[p.column] = append(cells[p.column], p.text)
+			cells[p.column], last[p.column] = append(cells[p.column], p.text), p.textLine
 		}
 	}
 	flush()

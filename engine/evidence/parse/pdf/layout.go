@@ -201,20 +201,16 @@ func (l *textLine) hasWordsOnBothSides(g gap) bool { return l.x0 < g.from+1 && l
 // a table.
 func orderLines(lines []*textLine) []layoutItem {
 	var out []layoutItem
-	for i := 0; i < len(lines); {
-		end, gaps := findBand(lines[i:], 3)
-		if end == 0 { // only text in columns may have fewer lines
-			if end, gaps = findBand(lines[i:], 2); end > 0 && !isColumnText(lines[i:i+end], gaps) {
-				end = 0
-			}
-		}
-		if end == 0 {
-			out = append(out, layoutItem{line: lines[i]})
-			i++
+	for len(lines) > 0 {
+		n, gaps, isText := findColumns(lines)
+		if n == 0 {
+			out = append(out, layoutItem{line: lines[0]})
+			lines = lines[1:]
 			continue
 		}
-		part := lines[i : i+end]
-		if isColumnText(part, gaps) {
+		part := lines[:n]
+		lines = lines[n:]
+		if isText {
 			out = append(out, readColumns(part, gaps)...)
 		} else if g := newUnruledGrid(part, gaps); g != nil {
 			out = append(out, layoutItem{grid: g})
@@ -223,9 +219,27 @@ func orderLines(lines []*textLine) []layoutItem {
 				out = append(out, layoutItem{line: l})
 			}
 		}
-		i += end
 	}
 	return out
+}
+
+// findColumns returns how many of the first lines are in columns, the gaps between these, and whether they are columns of
+// text rather than of a table. It returns 0 if the first line is not in columns.
+func findColumns(lines []*textLine) (lineCount int, gaps []gap, isText bool) {
+	n, gaps := findBand(lines, 3)
+	if n == 0 { // text in columns and small tables may have fewer lines
+		if n, gaps = findBand(lines, 2); n == 0 || !isColumnText(lines[:n], gaps) && !isSmallTable(lines[:n], gaps) {
+			return 0, nil, false
+		}
+	}
+	if isColumnText(lines[:n], gaps) {
+		return n, gaps, true
+	}
+	if end := firstEmptyRow(lines[:n]); end < n && beginsTable(lines[end:n]) {
+		return findColumns(lines[:end])
+	}
+	n, gaps = completeTable(lines, n, gaps)
+	return n, gaps, false
 }
 
 // findBand returns how many of the first lines share gaps, and those gaps. It returns 0 if fewer
@@ -291,7 +305,7 @@ func splitAtGaps(l *textLine, gaps []gap) [][]word {
 }
 
 // isColumnText reports whether lines that share gaps are text in columns, not a table: each part fills its
-// column and has several words per line, while the cells of a table are shorter. In columns of a few lines, a sentence must
+// column and has several words per line, while the cells of a table are shorter. In columns of a few lines, sentences must
 // continue on the next line.
 func isColumnText(lines []*textLine, gaps []gap) bool {
 	if len(gaps) > 3 {
@@ -305,20 +319,23 @@ func isColumnText(lines []*textLine, gaps []gap) bool {
 	for k := range len(gaps) + 1 {
 		var widths []float64
 		words, lo, hi := 0, 1e9, 0.0
-		last, continues := "", false
+		last, continued := "", 0
 		for _, l := range lines {
 			part := splitAtGaps(l, gaps)[k]
 			if len(part) == 0 {
 				continue
 			}
-			first, _ := utf8.DecodeRuneInString(part[0].text)
-			continues = continues || last != "" && unicode.IsLower(first) && !strings.ContainsAny(last[len(last)-1:], ".:;!?")
+			if first, _ := utf8.DecodeRuneInString(part[0].text); last != "" && unicode.IsLower(first) &&
+				!strings.ContainsAny(last[len(last)-1:], ".:;!?") {
+				continued++
+			}
 			last = part[len(part)-1].text
 			a, b := part[0].x0, part[len(part)-1].x1
 			widths = append(widths, b-a)
 			lo, hi, words = min(lo, a), max(hi, b), words+len(part)
 		}
-		if len(widths) < atLeast || words < 4*len(widths) && !(isShort && words >= 3*len(widths)) || isShort && !continues {
+		flows := continued > 0 && (isShort || len(lines) < 10 && 2*continued >= len(widths)-1) && words >= 3*len(widths)
+		if len(widths) < atLeast || words < 4*len(widths) && !flows || isShort && continued == 0 {
 			return false
 		}
 		slices.Sort(widths)
@@ -351,6 +368,7 @@ func newUnruledGrid(lines []*textLine, gaps []gap) *grid {
 		g.box = g.box.union(l.box)
 		words = append(words, l.words...)
 	}
+	g.measure(words)
 	for _, gp := range gaps {
 		g.xs = append(g.xs, (gp.from+gp.to)/2)
 	}

@@ -1,0 +1,180 @@
+package pdf
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+const (
+	alignTolerance = 1.0 // points between the beginnings of words that are aligned
+	maxOverlap     = 4.0 // points by which a letter cut off at the end of a cell may reach into the next one
+	sameSpacing    = 1.5 // points by which the distances of lines that are equally far apart differ
+	maxHeaderLines = 2   // whose names may span several columns
+	maxRefined     = 200 // lines of a table that are examined for further columns
+)
+
+// completeTable finds the gaps of a table without rules that its first line doesn't show, and the lines below
+// that belong to it. lines begin with the table's first line; n of them share the gaps.
+func completeTable(lines []*textLine, n int, gaps []gap) (lineCount int, all []gap) {
+	band := lines[:min(n, maxRefined)]
+	for i, l := range band {
+		for _, g := range l.wideGaps() {
+			if f, ok := sharedGap(band, i, g); ok {
+				gaps = insertGap(gaps, f)
+			}
+		}
+	}
+	for i, w := range lines[0].words {
+		if i == 0 {
+			continue
+		}
+		if left, ok := isAligned(band, w.x0); ok {
+			gaps = insertGap(gaps, gap{left, w.x0})
+		}
+	}
+	starts := columnStarts(lines[:n], gaps)
+	most := 0.0
+	for i := 1; i < n; i++ {
+		most = max(most, lines[i].y0-lines[i-1].y1)
+	}
+	for n < len(lines) && lines[n].y0-lines[n-1].y1 <= most+1 && continuesTable(lines[n], gaps, starts) {
+		n++
+	}
+	return n, gaps
+}
+
+// firstEmptyRow returns the index of the first line of a table below an empty row, or the number of lines. It requires
+// that nearly all other lines are equally far apart, and two lines above.
+func firstEmptyRow(lines []*textLine) int {
+	var spaces []float64
+	for i, l := range lines[1:] {
+		spaces = append(spaces, l.y0-lines[i].y1)
+	}
+	if len(spaces) < 3 {
+		return len(lines)
+	}
+	sorted := slices.Sorted(slices.Values(spaces))
+	usual, first, wide := sorted[len(sorted)/2], len(lines), 0
+	for i, space := range spaces {
+		switch l := lines[i+1]; {
+		case space > usual+0.8*l.size:
+			first = min(first, i+1)
+			wide++
+		case math.Abs(space-usual) > sameSpacing:
+			return len(lines)
+		}
+	}
+	if first == 1 || 3*wide > len(spaces) {
+		return len(lines)
+	}
+	return first
+}
+
+// beginsTable reports whether the first line has text in all columns of the lines below.
+func beginsTable(lines []*textLine) bool {
+	n, gaps := findBand(lines, 3)
+	return n > 0 && !slices.ContainsFunc(splitAtGaps(lines[0], gaps), func(part []word) bool { return len(part) == 0 })
+}
+
+// insertGap adds a gap, unless it overlaps one that is known.
+func insertGap(gaps []gap, g gap) []gap {
+	for _, known := range gaps {
+		if g.from < known.to && known.from < g.to || g.to == known.to {
+			return gaps
+		}
+	}
+	gaps = append(slices.Clone(gaps), g)
+	slices.SortFunc(gaps, func(a, b gap) int { return cmp.Compare(a.from, b.from) })
+	return gaps
+}
+
+// sharedGap returns the part of a line's gap that all lines share, except for names in the header that span
+// columns. It requires text on both sides in a third of the lines.
+func sharedGap(lines []*textLine, own int, g gap) (shared gap, ok bool) {
+	for i, l := range lines {
+		f := l.freeGap(g)
+		switch {
+		case f.to-f.from >= minGap:
+			g = f
+		case i >= maxHeaderLines || i == own:
+			return g, false
+		}
+	}
+	both := 0
+	for _, l := range lines {
+		if l.hasWordsOnBothSides(g) {
+			both++
+		}
+	}
+	return g, both >= 2 && both*3 >= len(lines)
+}
+
+// isAligned reports whether a column begins at x, however close its left neighbor ends: most lines have a word
+// that begins there, and none has a word across it. left is where the text on the left ends.
+func isAligned(lines []*textLine, x float64) (left float64, ok bool) {
+	begin := 0
+	for _, l := range lines {
+		at := slices.IndexFunc(l.words, func(w word) bool { return math.Abs(w.x0-x) <= alignTolerance })
+		if at > 0 {
+			begin++
+		}
+		for _, w := range l.words {
+			if w.x0 < x-alignTolerance && w.x1 > x+alignTolerance && (at < 0 || w.x1 > x+maxOverlap) {
+				return 0, false
+			}
+			if w.x0 < x-alignTolerance {
+				left = max(left, min(w.x1, x))
+			}
+		}
+	}
+	return left, begin >= 3 && begin*5 >= len(lines)*3
+}
+
+// columnStarts returns where the texts of each column begin.
+func columnStarts(lines []*textLine, gaps []gap) [][]float64 {
+	out := make([][]float64, len(gaps)+1)
+	for _, l := range lines {
+		for k, part := range splitAtGaps(l, gaps) {
+			if len(part) > 0 {
+				out[k] = append(out[k], part[0].x0)
+			}
+		}
+	}
+	return out
+}
+
+// continuesTable reports whether a line has text in several columns of the table above, each beginning where
+// others in the column do.
+func continuesTable(l *textLine, gaps []gap, starts [][]float64) bool {
+	filled := 0
+	for k, part := range splitAtGaps(l, gaps) {
+		if len(part) == 0 {
+			continue
+		}
+		first, last := part[0], part[len(part)-1]
+		isStart := func(x float64) bool { return math.Abs(x-first.x0) <= alignTolerance }
+		if k > 0 && !slices.ContainsFunc(starts[k], isStart) || k < len(gaps) && last.x1 > gaps[k].to+maxOverlap {
+			return false
+		}
+		filled++
+	}
+	return filled > 1
+}
+
+// isSmallTable reports whether two lines are a table of two rows: each has a few words in every column, which
+// begin at the same place, and no other gaps.
+func isSmallTable(lines []*textLine, gaps []gap) bool {
+	starts := columnStarts(lines, gaps)
+	for _, l := range lines {
+		if len(l.wideGaps()) != len(gaps) {
+			return false
+		}
+		for k, part := range splitAtGaps(l, gaps) {
+			if len(part) == 0 || len(part) > 4 || math.Abs(starts[k][0]-part[0].x0) > alignTolerance {
+				return false
+			}
+		}
+	}
+	return len(lines) == 2
+}
