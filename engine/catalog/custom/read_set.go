@@ -46,6 +46,9 @@ func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 		if _, err := CheckAndHashJSON(data); err != nil {
 			return nil, err
 		}
+		if m := oscalPattern.FindStringSubmatch(string(head[:min(len(head), 200)])); m != nil {
+			return nil, fmt.Errorf("it is an OSCAL %s; import it into the catalog: service catalog import FILE --label LABEL", m[1])
+		}
 		set, err = readYAML(data)
 	case isCSV(filename, head):
 		set, err = readCSV(data, o.withDefaultsFrom(filename))
@@ -60,6 +63,9 @@ func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 	}
 	return set, nil
 }
+
+// oscalPattern matches the beginning of an OSCAL document.
+var oscalPattern = lazyregexp.New(`^\{\s*(?:"\$schema"\s*:\s*"[^"]*"\s*,\s*)?"(catalog|profile|mapping-collection)"\s*:`)
 
 // decodeText returns text as UTF-8. Spreadsheet programs also write UTF-16 and older code pages.
 func decodeText(data []byte) ([]byte, error) {

@@ -97,6 +97,7 @@ func TestRejectedSets(t *testing.T) {
 		"a list":              {"x.yaml", "- a\n- b", "the top level must have the fields"},
 		"a word":              {"x.yaml", "hello", "the top level must have the fields"},
 		"neither":             {"x.yaml", "frameworks: []", "no framework and no control"},
+		"OSCAL":               {"x.json", `{"catalog": {"uuid": "1"}}`, "it is an OSCAL catalog; import it into the catalog: service catalog import"},
 		"an unknown field":    {"x.yaml", "frameworks:\n  - code: a\n    nime: b", "line 3: field nime not found"},
 		"a number for a list": {"x.yaml", "frameworks: 7", "line 1"},
 		"two documents":       {"x.yaml", both + "---\n" + both, "more than one document"},

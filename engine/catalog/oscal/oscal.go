@@ -35,6 +35,7 @@ type (
 	catalogDocument struct {
 		UUID       string      `json:"uuid"`
 		Metadata   metadata    `json:"metadata"`
+		Params     []parameter `json:"params,omitempty"`
 		Controls   []control   `json:"controls,omitempty"`
 		Groups     []group     `json:"groups,omitempty"`
 		BackMatter *backMatter `json:"back-matter,omitempty"`
@@ -47,13 +48,14 @@ type (
 		Props        []property `json:"props,omitempty"`
 	}
 	group struct {
-		ID       string     `json:"id,omitempty"`
-		Class    string     `json:"class,omitempty"`
-		Title    string     `json:"title"`
-		Props    []property `json:"props,omitempty"`
-		Parts    []part     `json:"parts,omitempty"`
-		Groups   []group    `json:"groups,omitempty"`
-		Controls []control  `json:"controls,omitempty"`
+		ID       string      `json:"id,omitempty"`
+		Class    string      `json:"class,omitempty"`
+		Title    string      `json:"title"`
+		Params   []parameter `json:"params,omitempty"`
+		Props    []property  `json:"props,omitempty"`
+		Parts    []part      `json:"parts,omitempty"`
+		Groups   []group     `json:"groups,omitempty"`
+		Controls []control   `json:"controls,omitempty"`
 	}
 	control struct {
 		ID       string      `json:"id"`

@@ -133,20 +133,22 @@ func TestParameters(t *testing.T) {
 		{"id": "ya-1", "title": "Walls", "params": [
 			{"id": "p1", "label": "time"}, {"id": "p2", "values": ["two", "three"]}, {"id": "p4"},
 			{"id": "p3", "select": {"how-many": "one-or-more", "choice": ["by day", "every {{ insert: param, p1 }}"]}},
-			{"id": "p5", "select": {"choice": ["{{ p5 }}"]}}],
-		 "parts": [{"name": "statement", "prose": "{{ insert: param, p1 }} {{insert: param,p2}} {{ p3 }} {{ p4 }} {{ p9 }} { x } {{ p5 }}"}]},
-		{"id": "ya-2", "title": "Moat", "props": [{"name": "status", "value": "withdrawn"}]}]}}`
+			{"id": "p5", "select": {"choice": ["{{ p5 }}"]}}, {"id": "p6", "values": ["{{ insert: param, p6 }}"]}],
+		 "parts": [{"name": "statement", "prose": "{{ insert: param, p1 }} {{insert: param,p2}} {{ p3 }} {{ p4 }} {{ p9 }} { x } {{ p5 }} {{ p6 }} {{ g1 }} {{ c1 }}"}]},
+		{"id": "ya-2", "title": "Moat", "props": [{"name": "status", "value": "withdrawn"}], "links": [{"href": "#ya-1", "rel": "incorporated-into"}]}],
+		"params": [{"id": "c1", "values": ["daily"]}],
+		"groups": [{"title": "Yard", "params": [{"id": "g1", "values": ["yearly"]}], "controls": [{"id": "ya-3", "title": "Gate"}]}]}}`
 	src, err := oscal.Read([]byte(doc), load(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := src.Frameworks[len(src.Frameworks)-1]
 	want := "[time] two, three [one or more: by day; every [time]] [p4] [p9] { x } " +
-		"[one of: [one of: [one of: [one of: [one of: [p5]]]]]]"
-	if len(f.Requirements) != 1 || f.Requirements[0].Text != want {
+		"[one of: [one of: [one of: [one of: [one of: [p5]]]]]] [p6] yearly daily"
+	if len(f.Requirements) != 2 || f.Requirements[0].Text != want {
 		t.Errorf("%+v", f.Requirements)
 	}
-	if len(src.Warnings) != 1 || !strings.Contains(src.Warnings[0].Message, "ya-2") {
+	if len(src.Warnings) != 1 || src.Warnings[0].Message != `left out "ya-2", which is withdrawn and incorporated into ya-1` {
 		t.Errorf("%+v", src.Warnings)
 	}
 }

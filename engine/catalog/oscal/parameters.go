@@ -35,7 +35,11 @@ func fillParameters(text string, known map[string]*parameter, depth int) string 
 		case p == nil || depth >= maxInserts:
 			return "[" + id + "]"
 		case len(p.Values) > 0:
-			return strings.Join(p.Values, ", ")
+			values := make([]string, len(p.Values))
+			for i, v := range p.Values {
+				values[i] = fillParameters(v, known, depth+1)
+			}
+			return strings.Join(values, ", ")
 		case p.Select != nil && len(p.Select.Choice) > 0:
 			howMany := "one of: "
 			if p.Select.HowMany == "one-or-more" {
@@ -53,15 +57,37 @@ func fillParameters(text string, known map[string]*parameter, depth int) string 
 	})
 }
 
-// listParameters returns the parameters of controls by their IDs.
-func listParameters(controls []locatedControl) map[string]*parameter {
+// listParameters returns the parameters of a catalog, its groups and its controls by their IDs.
+func listParameters(doc *catalogDocument, controls []locatedControl) map[string]*parameter {
 	known := map[string]*parameter{}
-	for _, c := range controls {
-		for i := range c.Params {
-			known[c.Params[i].ID] = &c.Params[i]
+	add := func(list []parameter) {
+		for i := range list {
+			known[list[i].ID] = &list[i]
 		}
 	}
+	var addGroups func(list []group)
+	addGroups = func(list []group) {
+		for _, g := range list {
+			add(g.Params)
+			addGroups(g.Groups)
+		}
+	}
+	add(doc.Params)
+	addGroups(doc.Groups)
+	for _, c := range controls {
+		add(c.Params)
+	}
 	return known
+}
+
+// withdrawal describes a control that is withdrawn, and where its content went.
+func (c *control) withdrawal() string {
+	for _, l := range c.Links {
+		if rel := strings.ReplaceAll(l.Rel, "-", " "); rel == "incorporated into" || rel == "moved to" {
+			return "withdrawn and " + rel + " " + strings.TrimPrefix(l.Href, "#")
+		}
+	}
+	return "withdrawn"
 }
 
 // isWithdrawn reports whether a catalog lists a control only to refer to others.

@@ -373,13 +373,13 @@ func mergeCatalogAsFramework(doc *catalogDocument, controls []locatedControl, ba
 	for i, q := range f.Requirements {
 		place[scf.NormalizeRequirementCode(q.Code)] = i
 	}
-	seen, parameters := map[int]string{}, listParameters(controls)
+	seen, parameters := map[int]string{}, listParameters(doc, controls)
 	for i := range controls {
 		c := &controls[i]
 		code := scf.CollapseSpaces(c.displayCode())
 		if c.isWithdrawn() {
 			src.Warnings = append(src.Warnings, api.ImportWarning{
-				Cell: c.path, Message: fmt.Sprintf("left out %q, which is withdrawn", scf.Shorten(code)),
+				Cell: c.path, Message: fmt.Sprintf("left out %q, which is %s", scf.Shorten(code), scf.Shorten(c.withdrawal())),
 			})
 			continue
 		}
