@@ -23,7 +23,7 @@ type Output struct {
 	Format  string
 	// Query is a jq filter over the JSON form; nil if there is none.
 	Query *gojq.Code
-	// Width is the width of the terminal, or 0 if there is none; tables are then not truncated.
+	// Width is the width of the terminal, or 0 if there is none; tables then fit 100 columns, by wrapping instead of truncating.
 	Width int
 	Color bool
 }

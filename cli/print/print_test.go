@@ -225,9 +225,10 @@ func TestNarrowColumnsStay(t *testing.T) {
 func TestTableWithoutWidthCutsNothing(t *testing.T) {
 	p := &Page{}
 	p.Table(columns, rows)
-	want := "CODE    TITLE                                     WHY                                                   N\n" +
-		"IAC-06  Multi-factor authentication for everyone  because it is asked for by more than one framework    7\n" +
-		"BCD-11  日本語のタイトル                                                                              120\n"
+	want := "CODE    TITLE                                     WHY                                              N\n" +
+		"IAC-06  Multi-factor authentication for everyone  because it is asked for by more than one         7\n" +
+		"                                                  framework\n" +
+		"BCD-11  日本語のタイトル                                                                         120\n"
 	if got := p.buf.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

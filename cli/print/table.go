@@ -10,7 +10,7 @@ type Column struct {
 	Title string
 	// AlignRight right-aligns the cells, for numbers.
 	AlignRight bool
-	// Wrap wraps long text; otherwise it is truncated with ….
+	// Wrap wraps long text; otherwise it is truncated with …. Without a terminal, all long text is wrapped between words.
 	Wrap bool
 	// NoShrink prevents narrowing, for codes and ids, which are useless when truncated.
 	NoShrink bool
@@ -59,7 +59,21 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 			safe[r] = slices.Delete(safe[r], i, i+1)
 		}
 	}
-	shrinkColumns(columns, widths, p.width)
+	pageWidth := p.width
+	if pageWidth < 1 {
+		pageWidth = proseWidth
+	}
+	least := make([]int, len(columns))
+	for i, c := range columns {
+		switch least[i] = minColumn; {
+		case c.NoShrink:
+			least[i] = widths[i]
+		case p.width < 1:
+			least[i] = max(Width(c.Title), longestWord(safe, i))
+		}
+	}
+	shrinkColumns(columns, widths, least, pageWidth)
+	limits := slices.Clone(widths)
 	if p.width < 1 {
 		for i := range widths {
 			widths[i] = min(widths[i], maxPadding)
@@ -69,9 +83,9 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 	for i, c := range columns {
 		titles[i] = strings.ToUpper(c.Title)
 	}
-	p.writeRow(columns, widths, titles, func(int, string) Style { return Bold })
+	p.writeRow(columns, widths, limits, titles, func(int, string) Style { return Bold })
 	for _, row := range safe {
-		p.writeRow(columns, widths, row, func(i int, cell string) Style {
+		p.writeRow(columns, widths, limits, row, func(i int, cell string) Style {
 			if columns[i].Style == nil {
 				return Plain
 			}
@@ -113,12 +127,19 @@ func acceptableWidth(c Column, contentWidth int) int {
 	return min(contentWidth, max(fairColumn, Width(c.Title)))
 }
 
-// shrinkColumns narrows the widest shrinkable columns until the table fits: first down to the width
-// of their titles and, if that is not enough, below it.
-func shrinkColumns(columns []Column, widths []int, pageWidth int) {
-	if pageWidth < 1 {
-		return
+// longestWord returns the width of the longest word in a column.
+func longestWord(rows [][]string, column int) (longest int) {
+	for _, row := range rows {
+		for word := range strings.FieldsSeq(row[column]) {
+			longest = max(longest, Width(word))
+		}
 	}
+	return longest
+}
+
+// shrinkColumns narrows the widest columns until the table fits: first down to the width of their
+// titles and, if that is not enough, below it, but not below their least widths.
+func shrinkColumns(columns []Column, widths, leastWidths []int, pageWidth int) {
 	total := columnGap * (len(columns) - 1)
 	for _, w := range widths {
 		total += w
@@ -126,11 +147,11 @@ func shrinkColumns(columns []Column, widths []int, pageWidth int) {
 	for titles := true; total > pageWidth; {
 		widest := -1
 		for i, c := range columns {
-			least := minColumn
+			least := leastWidths[i]
 			if titles {
-				least = max(minColumn, Width(c.Title))
+				least = max(least, Width(c.Title))
 			}
-			if !c.NoShrink && widths[i] > least && (widest < 0 || widths[i] > widths[widest]) {
+			if widths[i] > least && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}
@@ -146,17 +167,18 @@ func shrinkColumns(columns []Column, widths []int, pageWidth int) {
 	}
 }
 
-// writeRow writes a row of a table, whose cells may be wrapped onto several lines.
-func (p *Page) writeRow(columns []Column, widths []int, cells []string, style func(int, string) Style) {
+// writeRow writes a row of cells that are padded to widths, after they were wrapped or truncated to limits.
+func (p *Page) writeRow(columns []Column, widths, limits []int, cells []string, style func(int, string) Style) {
 	lines := make([][]string, len(columns))
 	height := 1
 	for i, c := range columns {
-		if p.width < 1 {
+		switch {
+		case p.width < 1 && c.NoShrink:
 			lines[i] = cells[i : i+1]
-		} else if c.Wrap {
-			lines[i] = Wrap(cells[i], widths[i])
-		} else {
-			lines[i] = []string{Truncate(cells[i], widths[i])}
+		case p.width < 1 || c.Wrap:
+			lines[i] = Wrap(cells[i], limits[i])
+		default:
+			lines[i] = []string{Truncate(cells[i], limits[i])}
 		}
 		height = max(height, len(lines[i]))
 	}
