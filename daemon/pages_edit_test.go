@@ -291,8 +291,14 @@ func (c testCaller) putHostileItems(at func(string) string, text string) (pages 
 			"gap", api.DraftGap.Path, api.ListFindings.Path, api.UpdateFinding.Path, "gapVersionId}",
 			[]string{"condition", "recommendation", "owner", "note"},
 		},
-		{"maturity", api.DraftMaturity.Path, api.ListMaturityScores.Path, api.UpdateMaturityScore.Path, "maturityVersionId}", []string{"rationale", "note"}},
-		{"poam", api.DraftPOAM.Path, api.ListPOAMItems.Path, api.UpdatePOAMItem.Path, "poamVersionId}", []string{"corrective_action", "owner", "comments"}},
+		{
+			"maturity", api.DraftMaturity.Path, api.ListMaturityScores.Path, api.UpdateMaturityScore.Path, "maturityVersionId}",
+			[]string{"rationale", "note"},
+		},
+		{
+			"poam", api.DraftPOAM.Path, api.ListPOAMItems.Path, api.UpdatePOAMItem.Path, "poamVersionId}",
+			[]string{"corrective_action", "owner", "comments"},
+		},
 	} {
 		version := c.must("POST", at(k.draft), nil).str("id")
 		first := c.must("GET", strings.Replace(k.items, "{"+k.id, version, 1), nil).body["data"].([]any)[0].(map[string]any)["id"].(string)
