@@ -497,6 +497,9 @@ type WorkflowRun struct {
 	StopForReview bool `json:"stop_for_review,omitempty"`
 }
 
+// isWaiting reports whether the run can only continue after a change by a person.
+func (r *WorkflowRun) isWaiting() bool { return r.Status.IsWaitingForUser() && !r.HasSignal }
+
 // RunStarter is the user or key that started a run.
 type RunStarter struct {
 	UserID  string `json:"user_id"`

@@ -13,6 +13,7 @@ type ScanOption func(*scanOptions)
 type scanOptions struct {
 	prefix, from, through Key
 	after                 []byte // stored key after which the scan continues
+	afterGroup            Key    // beginning of keys after which the scan starts
 	reverse               bool
 }
 
@@ -40,7 +41,7 @@ func Reverse(s *scanOptions) { s.reverse = true }
 
 // toRange returns the driver's range for the scan.
 func (s scanOptions) toRange() (kv.Range, error) {
-	for _, k := range []Key{s.prefix, s.from, s.through} {
+	for _, k := range []Key{s.prefix, s.from, s.through, s.afterGroup} {
 		if k.err != nil {
 			return kv.Range{}, k.err
 		}
@@ -49,6 +50,8 @@ func (s scanOptions) toRange() (kv.Range, error) {
 	r.Start = s.prefix.Join(s.from).b
 	r.End = append(slices.Clone(s.prefix.Join(s.through).b), tagUpperBound)
 	switch {
+	case !s.afterGroup.IsZero():
+		r.Start = append(slices.Clone(s.prefix.Join(s.afterGroup).b), tagUpperBound)
 	case s.after != nil && s.reverse:
 		r.End = s.after
 	case s.after != nil:

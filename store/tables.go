@@ -123,6 +123,12 @@ var (
 			"content",
 			func(r *Document) []Key { return []Key{K(r.AssessmentID, r.SHA256)} },
 		),
+		Index("unread", func(r *Document) []Key {
+			if r.Status != api.DocumentUploaded && r.Status != api.DocumentProcessing {
+				return nil
+			}
+			return []Key{K(r.AssessmentID)}
+		}), CountBy[Document]("unread", 1),
 		withAssessmentSyncLog(func(r *Document) string { return r.AssessmentID }),
 	)
 	Chunks = newTenantTable("chunks", func(r *Chunk) (string, Key) { return r.OrganizationID, ChunkKey(r.ID, r.Set) },
@@ -298,7 +304,13 @@ var (
 		Index("assessment", func(r *api.Report) []Key { return []Key{K(r.AssessmentID)} }), CountBy[api.Report]("assessment", 1))
 	AgentRuns = newTenantTable("agent_runs", func(r *api.AgentRun) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("assessment", func(r *api.AgentRun) []Key { return []Key{K(deref(r.AssessmentID))} }),
-		CountBy[api.AgentRun]("", 0), CountBy[api.AgentRun]("assessment", 1))
+		CountBy[api.AgentRun]("", 0), CountBy[api.AgentRun]("assessment", 1),
+		Index("unfinished", func(r *api.AgentRun) []Key {
+			if r.Status != "pending" && r.Status != "running" {
+				return nil
+			}
+			return []Key{K(r.ID)}
+		}))
 	AgentSteps = newTenantTable("agent_steps", func(r *AgentStep) (string, Key) { return r.OrganizationID, K(r.AgentRunID, r.Index) },
 		CountBy[AgentStep]("", 1))
 	AgentOutputs = newTenantTable("agent_outputs", func(r *AgentOutput) (string, Key) { return r.OrganizationID, K(r.AgentRunID) })
@@ -306,6 +318,19 @@ var (
 		Index("assessment", func(r *WorkflowRun) []Key { return []Key{K(r.AssessmentID)} }),
 		CountBy[WorkflowRun]("", 0), CountBy[WorkflowRun]("assessment", 1), CountBy[WorkflowRun]("live", 0),
 		Tally("sums", func(r *WorkflowRun) []Amount { return []Amount{{K(r.Status), 1}} }),
+		// Live runs are either active or wait for a person.
+		Index("active", func(r *WorkflowRun) []Key {
+			if !r.Status.IsLive() || r.isWaiting() {
+				return nil
+			}
+			return []Key{K(r.ID)}
+		}),
+		Index("waiting", func(r *WorkflowRun) []Key {
+			if !r.isWaiting() {
+				return nil
+			}
+			return []Key{K(r.ID)}
+		}),
 		// Only one run of each kind can be live per assessment.
 		Unique("live", func(r *WorkflowRun) []Key {
 			if !r.Status.IsLive() {
@@ -319,7 +344,19 @@ var (
 	Webhooks = newTenantTable("webhooks", func(r *Webhook) (string, Key) { return r.OrganizationID, K(r.ID) },
 		CountBy[Webhook]("", 0), Tally("sums", webhookSums))
 	Integrations = newTenantTable("integrations", func(r *Integration) (string, Key) { return r.OrganizationID, K(r.ID) },
-		CountBy[Integration]("", 0))
+		CountBy[Integration]("", 0),
+		Index("mail", func(r *Integration) []Key {
+			if r.Type != "smtp" || !r.Enabled {
+				return nil
+			}
+			return []Key{K(r.ID)}
+		}),
+		Index("sync", func(r *Integration) []Key {
+			if !r.Enabled || r.NextSyncAt == nil {
+				return nil
+			}
+			return []Key{K(*r.NextSyncAt)}
+		}))
 	IssueLinks = newTenantTable("issue_links", func(r *IssueLink) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("integration", func(r *IssueLink) []Key { return []Key{K(r.IntegrationID)} }), CountBy[IssueLink]("integration", 1),
 		Index("assessment", func(r *IssueLink) []Key { return []Key{K(r.AssessmentID)} }))
@@ -331,7 +368,14 @@ var (
 				return nil
 			}
 			return []Key{K(r.WebhookID, *r.NextAttemptAt)}
-		}), CountBy[Delivery]("due", 0))
+		}), CountBy[Delivery]("due", 0),
+		// Deliveries that are also sent to a receiver that is not enabled.
+		Index("single", func(r *Delivery) []Key {
+			if r.NextAttemptAt == nil || !r.SingleAttempt {
+				return nil
+			}
+			return []Key{K(r.WebhookID, *r.NextAttemptAt)}
+		}))
 	Brandings = newTenantTable("brandings", func(r *api.Branding) (string, Key) { return r.OrganizationID, K("branding") })
 	Emails    = newTenantTable("emails", func(r *Email) (string, Key) { return r.OrganizationID, K(r.ID) },
 		CountBy[Email]("", 0),

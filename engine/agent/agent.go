@@ -79,21 +79,17 @@ func isFinished(status string) bool { return status != pending && status != runn
 func (s *Service) FailAbandonedRuns(ctx context.Context) error {
 	var unfinished []api.AgentRun
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		for o, err := range store.Organizations.Scan(tx) {
+		unfinished = nil
+		for r, err := range store.AgentRuns.AcrossTenants().By("unfinished").Scan(tx) {
 			if err != nil {
 				return err
 			}
-			for r, err := range store.AgentRuns.Scan(tx, o.ID) {
-				if err != nil {
-					return err
-				}
-				elsewhere, err := tx.IsClaimedElsewhere(claimOfRun(r.ID))
-				if err != nil {
-					return err
-				}
-				if !isFinished(r.Status) && !elsewhere && !s.isRunning(r.ID) {
-					unfinished = append(unfinished, r)
-				}
+			elsewhere, err := tx.IsClaimedElsewhere(claimOfRun(r.ID))
+			if err != nil {
+				return err
+			}
+			if !elsewhere && !s.isRunning(r.ID) {
+				unfinished = append(unfinished, r)
 			}
 		}
 		return nil

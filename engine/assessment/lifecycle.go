@@ -230,14 +230,9 @@ func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, 
 		}
 	}
 	if move.To == api.StateDocumentsIngested {
-		waiting := 0
-		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(a.ID)) {
-			if err != nil {
-				return err
-			}
-			if d.Status == api.DocumentUploaded || d.Status == api.DocumentProcessing {
-				waiting++
-			}
+		waiting, err := store.Documents.By("unread").Count(tx, by.OrganizationID, a.ID)
+		if err != nil {
+			return err
 		}
 		switch waiting {
 		case 0:

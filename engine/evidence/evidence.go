@@ -129,12 +129,12 @@ func (s *Service) Start(ctx context.Context) error {
 // EnqueueUnread queues the documents that are waiting to be read and that no other running process is reading.
 func (s *Service) EnqueueUnread(ctx context.Context) error {
 	return s.db.View(ctx, func(tx *store.Tx) error {
-		for d, err := range store.Documents.AcrossTenants().Scan(tx) {
+		for d, err := range store.Documents.AcrossTenants().By("unread").Scan(tx) {
 			if err != nil {
 				return err
 			}
 			j := job{d.OrganizationID, d.ID}
-			if !isPending(d.Status) || s.queue.isActive(j) {
+			if s.queue.isActive(j) {
 				continue
 			}
 			elsewhere, err := tx.IsClaimedElsewhere(claimOfReading(d.ID))

@@ -111,13 +111,11 @@ func (s *Service) enqueueIfMissing(ctx context.Context, j job) error {
 func (s *Service) pendingDocuments(ctx context.Context, by api.Caller, assessment string) (docs []store.Document, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		docs = nil
-		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+		for d, err := range store.Documents.By("unread").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
 			if err != nil {
 				return err
 			}
-			if isPending(d.Status) {
-				docs = append(docs, d)
-			}
+			docs = append(docs, d)
 		}
 		return nil
 	})
@@ -234,17 +232,12 @@ func (s *Service) recordFailureAndMarkDuplicates(ctx context.Context, j job, doc
 
 // markDuplicatesIfIdle marks near-duplicates, unless a document of the assessment is still pending.
 func (s *Service) markDuplicatesIfIdle(ctx context.Context, org, assessment string) error {
-	hasPending := false
-	err := s.db.View(ctx, func(tx *store.Tx) error {
-		// Newest first, because while many documents are being read, the newest ones are pending.
-		for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment), store.Reverse) {
-			if hasPending = err == nil && isPending(d.Status); hasPending || err != nil {
-				return err
-			}
-		}
-		return nil
+	pending := 0
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		pending, err = store.Documents.By("unread").Count(tx, org, assessment)
+		return err
 	})
-	if err != nil || hasPending {
+	if err != nil || pending > 0 {
 		return err
 	}
 	return s.markDuplicates(ctx, org, assessment)

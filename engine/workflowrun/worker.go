@@ -32,7 +32,7 @@ func (s *Service) Start(ctx context.Context) error {
 		defer stopTicks()
 		for {
 			changed := s.db.Changed()
-			if err := s.dispatchRuns(ctx); err != nil && ctx.Err() == nil {
+			if err := s.DispatchRuns(ctx); err != nil && ctx.Err() == nil {
 				s.log.Warn("workflow runs could not be read", "error", err)
 			}
 			select {
@@ -58,21 +58,37 @@ func (s *Service) Close() {
 // readyRun is a run that can proceed.
 type readyRun struct{ org, id string }
 
-// dispatchRuns starts the runs that can proceed, up to the number of workers. Organizations take turns.
-func (s *Service) dispatchRuns(ctx context.Context) error {
+// DispatchRuns starts the runs that can proceed, up to the number of workers. Organizations take turns. Runs that wait for
+// a person are only examined after a change of what they may wait for.
+func (s *Service) DispatchRuns(ctx context.Context) error {
 	var ready []readyRun
+	indexes := []string{"active"}
+	changes, known := s.db.ChangeCount(
+		store.Assessments, store.SoAVersions, store.GapVersions, store.MaturityVersions, store.POAMVersions, store.WorkflowRuns,
+	)
+	if !known || changes != s.examinedChanges || !s.hasExamined {
+		indexes = append(indexes, "waiting")
+	}
+	s.hasExamined = false
+	left := false // a run that can proceed is only just ending its last turn
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		ready = nil
-		for run, err := range store.WorkflowRuns.AcrossTenants().By("live").Scan(tx) {
-			if err != nil {
-				return err
-			}
-			can, err := s.canProceed(tx, &run)
-			if err != nil {
-				return err
-			}
-			if can && !s.isActive(run.ID) {
-				ready = append(ready, readyRun{run.OrganizationID, run.ID})
+		ready, left = nil, false
+		for _, index := range indexes {
+			for run, err := range store.WorkflowRuns.AcrossTenants().By(index).Scan(tx) {
+				if err != nil {
+					return err
+				}
+				can, err := s.canProceed(tx, &run)
+				if err != nil {
+					return err
+				}
+				switch {
+				case !can:
+				case s.isActive(run.ID):
+					left = true
+				default:
+					ready = append(ready, readyRun{run.OrganizationID, run.ID})
+				}
 			}
 		}
 		return nil
@@ -80,6 +96,7 @@ func (s *Service) dispatchRuns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.examinedChanges, s.hasExamined = changes, len(ready) == 0 && !left // those may not all be started now
 	for _, f := range s.inTurns(ready) {
 		select {
 		case s.workerSlots <- struct{}{}:

@@ -66,6 +66,9 @@ type Service struct {
 	// running counts the runs in progress by organization; turns orders organizations by when a run was last started.
 	running, turns map[string]int
 	turn           int
+	// examinedChanges is the number of changes up to which the runs that wait for a person were examined, if hasExamined.
+	examinedChanges uint64
+	hasExamined     bool
 
 	// stop stops processing; streamsClosed is closed when streams have to end.
 	stop          context.CancelFunc

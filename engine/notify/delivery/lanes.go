@@ -256,16 +256,11 @@ func (l *Dispatcher) findLanes(ctx context.Context) error {
 	first := map[laneKey]time.Time{}
 	err := l.DB.View(ctx, func(tx *store.Tx) error {
 		clear(first)
-		for d, err := range store.Deliveries.AcrossTenants().By("due").Scan(tx) {
-			if err != nil {
-				return err
-			}
-			k := laneKey{d.OrganizationID, d.WebhookID}
-			if _, seen := first[k]; !seen && d.NextAttemptAt != nil {
-				first[k] = *d.NextAttemptAt
-			}
-		}
-		return nil
+		receiver := func(d *store.Delivery) []any { return []any{d.OrganizationID, d.WebhookID} }
+		return store.ScanGroups(tx, store.Deliveries.AcrossTenants().By("due"), receiver, func(d *store.Delivery) (bool, error) {
+			first[laneKey{d.OrganizationID, d.WebhookID}] = *d.NextAttemptAt
+			return false, nil
+		})
 	})
 	if err != nil {
 		return err
@@ -320,6 +315,14 @@ func (l *Dispatcher) receiver(tx *store.Tx, k laneKey) (kind ReceiverKind, state
 	return nil, State{}, nil
 }
 
+// sendable selects the unfinished deliveries that may be sent to a receiver in a state, by when they are due.
+func sendable(state State) store.TenantIndexView[store.Delivery] {
+	if state.Enabled {
+		return store.Deliveries.By("due")
+	}
+	return store.Deliveries.By("single")
+}
+
 // dueDeliveries returns the first due deliveries of a lane, oldest first.
 func (l *Dispatcher) dueDeliveries(ctx context.Context, k laneKey) (kind ReceiverKind, due []store.Delivery, err error) {
 	err = l.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -328,16 +331,14 @@ func (l *Dispatcher) dueDeliveries(ctx context.Context, k laneKey) (kind Receive
 			return err
 		}
 		due = nil
-		for d, err := range store.Deliveries.By("due").Scan(tx, k.organization, store.Prefix(k.receiver)) {
+		for d, err := range sendable(state).Scan(tx, k.organization, store.Prefix(k.receiver)) {
 			if err != nil {
 				return err
 			}
 			if d.NextAttemptAt == nil || d.NextAttemptAt.After(l.Clock()) || len(due) == maxPerTurn {
 				break
 			}
-			if state.Enabled || d.SingleAttempt {
-				due = append(due, d)
-			}
+			due = append(due, d)
 		}
 		return nil
 	})
@@ -353,14 +354,18 @@ func (l *Dispatcher) nextDue(ctx context.Context, k laneKey) (next time.Time, er
 		if err != nil || kind == nil {
 			return err
 		}
-		for d, err := range store.Deliveries.By("due").Scan(tx, k.organization, store.Prefix(k.receiver)) {
-			if err != nil {
-				return err
-			}
-			if next = (time.Time{}); d.NextAttemptAt != nil && (state.Enabled || d.SingleAttempt) {
+		for d, err := range sendable(state).Scan(tx, k.organization, store.Prefix(k.receiver)) {
+			if err == nil {
 				next = *d.NextAttemptAt
-				return nil
 			}
+			return err
+		}
+		if state.Enabled {
+			return nil
+		}
+		for _, err := range store.Deliveries.By("due").Scan(tx, k.organization, store.Prefix(k.receiver)) {
+			next = time.Time{}
+			return err
 		}
 		return nil
 	})

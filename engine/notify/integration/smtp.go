@@ -39,13 +39,8 @@ var ErrNoMailServer = errors.New("the organization has no mail server of its own
 
 // findMailServer returns an organization's enabled integration of type smtp, or nil if it has none.
 func findMailServer(tx *store.Tx, org string) (*store.Integration, error) {
-	for r, err := range store.Integrations.Scan(tx, org) {
-		if err != nil {
-			return nil, err
-		}
-		if r.Type == "smtp" && r.Enabled {
-			return &r, nil
-		}
+	for r, err := range store.Integrations.By("mail").Scan(tx, org) {
+		return &r, err
 	}
 	return nil, nil
 }
@@ -58,10 +53,8 @@ func HasMailServer(tx *store.Tx, org string) (bool, error) {
 
 // HasAnyMailServer reports whether any organization has a mail server of its own.
 func HasAnyMailServer(tx *store.Tx) (bool, error) {
-	for r, err := range store.Integrations.AcrossTenants().Scan(tx) {
-		if err != nil || r.Type == "smtp" && r.Enabled {
-			return err == nil, err
-		}
+	for _, err := range store.Integrations.AcrossTenants().By("mail").Scan(tx) {
+		return err == nil, err
 	}
 	return false, nil
 }

@@ -72,15 +72,14 @@ func (s *Service) startDueSyncs(ctx context.Context) error {
 	due := map[string][]store.Integration{}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		clear(due)
-		for r, err := range store.Integrations.AcrossTenants().Scan(tx) {
-			if err != nil {
-				return err
+		organization := func(r *store.Integration) []any { return []any{r.OrganizationID} }
+		return store.ScanGroups(tx, store.Integrations.AcrossTenants().By("sync"), organization, func(r *store.Integration) (bool, error) {
+			if r.NextSyncAt.After(s.Clock()) {
+				return false, nil
 			}
-			if r.Enabled && r.NextSyncAt != nil && !r.NextSyncAt.After(s.Clock()) {
-				due[r.OrganizationID] = append(due[r.OrganizationID], r)
-			}
-		}
-		return nil
+			due[r.OrganizationID] = append(due[r.OrganizationID], *r)
+			return true, nil
+		})
 	})
 	if err != nil {
 		return err

@@ -186,28 +186,24 @@ type orgEmails struct {
 func (s *Service) dueEmails(ctx context.Context, now time.Time) (due map[string]*orgEmails, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		due = map[string]*orgEmails{}
-		for e, err := range store.Emails.AcrossTenants().By("queued").Scan(tx) {
-			if err != nil {
-				return err
-			}
+		organization := func(e *store.Email) []any { return []any{e.OrganizationID} }
+		return store.ScanGroups(tx, store.Emails.AcrossTenants().By("queued"), organization, func(e *store.Email) (more bool, err error) {
 			if e.NextAttemptAt.After(now) {
-				continue
+				return false, nil
 			}
 			of := due[e.OrganizationID]
 			if of == nil {
 				of = &orgEmails{}
 				if s.OrgServers != nil {
 					if of.hasServer, err = s.OrgServers.HasServer(tx, e.OrganizationID); err != nil {
-						return err
+						return false, err
 					}
 				}
 				due[e.OrganizationID] = of
 			}
-			if len(of.emails) < maxPerRound {
-				of.emails = append(of.emails, e)
-			}
-		}
-		return nil
+			of.emails = append(of.emails, *e)
+			return len(of.emails) < maxPerRound, nil
+		})
 	})
 	return due, err
 }
