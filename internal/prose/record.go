@@ -8,11 +8,32 @@ import (
 
 // personColumns are the lowercase names of columns that contain people.
 var personColumns = []string{
-	"approved by", "approver", "assigned to", "attendee", "attendees", "author", "candidate", "completed by", "contact",
-	"contact person", "employee", "employee name", "first name", "full name", "held by", "holder", "information owner",
-	"last name", "line manager", "manager", "member", "name of employee", "owner", "participant", "participants", "person",
-	"reported by", "requested by", "requester", "responsible", "responsible person", "reviewed by", "reviewer", "staff",
-	"staff member", "surname", "trainee", "trainer", "user", "user name", "username", "account", "worker",
+	"approver", "assigned to", "attendee", "attendees", "author", "candidate", "contact", "contact person", "deputy", "employee",
+	"employee name", "first name", "full name", "holder", "last name", "manager", "member", "name of employee", "owner",
+	"participant", "participants", "person", "requester", "responsible", "responsible person", "reviewer", "staff", "staff member",
+	"surname", "tester", "trainee", "trainer", "user", "user name", "username", "account", "worker",
+}
+
+// personColumnEndings are the last words of names of columns that contain people, such as "contract owner".
+var personColumnEndings = []string{"approver", "contact", "deputy", "manager", "owner", "reviewer"}
+
+// personVerbs are the verbs before "by" in lowercase names of columns that contain people, such as "checked by".
+var personVerbs = []string{
+	"accepted", "approved", "authorized", "authorised", "checked", "closed", "completed", "confirmed", "created", "decided", "done",
+	"executed", "granted", "handled", "held", "performed", "prepared", "raised", "recorded", "released", "reported", "requested",
+	"reviewed", "signed", "tested", "updated", "verified", "witnessed",
+}
+
+// isPersonColumn reports whether a column contains people, by its name in lowercase.
+func isPersonColumn(name string) bool {
+	if slices.Contains(personColumns, name) {
+		return true
+	}
+	first, last, _ := strings.Cut(name, " ")
+	if last == "by" {
+		return slices.Contains(personVerbs, first)
+	}
+	return slices.Contains(personColumnEndings, name[strings.LastIndexByte(name, ' ')+1:])
 }
 
 // addressColumns are the lowercase names of columns that contain a person's addresses.
@@ -60,9 +81,9 @@ func InitialsInRecord(row string) string {
 	for i, p := range parts {
 		name, value, _ := strings.Cut(p, ": ")
 		switch {
-		case slices.Contains(addressColumns, names[i]) || strings.Contains(value, "@") && slices.Contains(personColumns, names[i]):
+		case slices.Contains(addressColumns, names[i]) || strings.Contains(value, "@") && isPersonColumn(names[i]):
 			parts[i] = name + ": …"
-		case slices.Contains(personColumns, names[i]) || ofPeople && names[i] == "name":
+		case isPersonColumn(names[i]) || ofPeople && names[i] == "name":
 			parts[i] = name + ": " + initials(value)
 		}
 	}

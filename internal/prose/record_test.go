@@ -9,6 +9,8 @@ func TestInitialsInRecord(t *testing.T) {
 		"Work: Scans; Owner: Tobias de Venter, IT; State: open":         "Work: Scans; Owner: T. V., IT; State: open",
 		"Role: DPO; Held by: Ada Byron; Email: ada@acme.example":        "Role: DPO; Held by: A. B.; Email: …",
 		"Name: Quayside Server; Place: Cork":                            "Name: Quayside Server; Place: Cork",
+		"system: file server; checked by: Maria Lopes; via: Jo Bo":      "system: file server; checked by: M. L.; via: Jo Bo",
+		"ID: SUP-005; Contract owner: Linnea Hart; Hosted by: Web Co":   "ID: SUP-005; Contract owner: L. H.; Hosted by: Web Co",
 		"No.: 4; Owner: Managing Director":                              "No.: 4; Owner: Managing Director",
 		"No.: 4; Owner: Head of Platform Operations":                    "No.: 4; Owner: Head of Platform Operations",
 		"No.: 4; Owner: to be agreed":                                   "No.: 4; Owner: to be agreed",

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Picture is a drawing in a report. The same data is always shown in a table next to it.
@@ -137,7 +138,10 @@ func (t Table) barChart(title string, rows []Row, column int) drawing.Drawing {
 			x := left + (right-left)*m/100
 			d.Add(drawing.Line{Points: []drawing.Point{{X: x, Y: y - 2}, {X: x, Y: y + high + 2}}, Color: drawing.Ink, Width: 2.5})
 		}
-		value := strconv.FormatFloat(drawing.RoundTo2(sum), 'f', -1, 64)
+		value := prose.Decimal(sum)
+		if whole := math.Round(sum); whole == sum {
+			value = strconv.FormatFloat(whole, 'f', 0, 64)
+		}
 		if len(b.Parts) == 0 {
 			value = "–"
 		}

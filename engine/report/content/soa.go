@@ -305,8 +305,8 @@ func (v *Report) soaDetail(it *api.SoAItem) []block.Block {
 		if finding.Ref == "" {
 			f.AddList("Not found", v.missingElements(it.MissingElements))
 		} else {
-			finding.Text = "what is missing"
-			f.Add("Gap", block.Cell{finding})
+			finding.Text = "See the finding on " + it.ControlCode
+			f.Add("Gap", block.Cell{finding, {Text: ", which says what is missing."}})
 		}
 	}
 	f.AddText("Note", wording.OrEmpty(it.Note))

@@ -171,6 +171,8 @@ type word struct {
 	width   float64
 	blanks  int // number of blanks before it
 	newLine bool
+	// startsBadge is set for the first word of a badge, which is not joined with a badge before it.
+	startsBadge bool
 }
 
 const badgePad = 4.0
@@ -195,7 +197,10 @@ func (p *pdfWriter) splitWords(c block.Cell, st textStyle) []word {
 		case s.Badge != "":
 			look.face, badge = p.fonts.bold, s.BadgeClass()
 			look.color, _ = drawing.BadgeColors(badge)
-			flush()
+			if len(cur.runs) > 0 {
+				flush()
+			}
+			cur.startsBadge = true
 		case s.Mono:
 			look.face, look.size = p.fonts.mono, st.size*0.88
 		case s.Strong:
@@ -322,7 +327,7 @@ func (l *textLine) appendWord(w word, space, pad float64) {
 			gap = space
 		}
 		n := len(l.runs)
-		if n > 0 && r.canMergeWith(l.runs[n-1]) {
+		if n > 0 && r.canMergeWith(l.runs[n-1]) && (i > 0 || !w.startsBadge) {
 			last := &l.runs[n-1]
 			last.text += strings.Repeat(" ", spacesForGap(gap, r.textStyle)) + r.text
 			last.width += gap + r.width
