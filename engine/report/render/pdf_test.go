@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -157,5 +158,49 @@ func TestPDFIsTagged(t *testing.T) {
 	}
 	if n := bytes.Count(file, []byte("startxref")); n != 1 {
 		t.Errorf("%d tables of cross-references, want 1", n)
+	}
+}
+
+// TestPagesAreFilled checks that every page is filled to a third at least, unless a chapter ends on it.
+func TestPagesAreFilled(t *testing.T) {
+	const top, bottom, titleHeight = 62.0, 841.89 - 54, 18.0 // of the text area of A4, and of a chapter's title
+	line := regexp.MustCompile(`<line xMin="[0-9.]+" yMin="([0-9.]+)" xMax="[0-9.]+" yMax="([0-9.]+)"`)
+	number := func(s string) float64 {
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for _, template := range []string{content.TemplateClient, content.TemplateFull, content.TemplateSoA} {
+		var b bytes.Buffer
+		r := Request{Template: template, Format: FormatPDF, WithAppendices: template == content.TemplateClient}
+		if err := Write(t.Context(), &b, reporttest.SampleSource(24), r); err != nil {
+			t.Fatal(err)
+		}
+		pages := strings.Split(poppler(t, b.Bytes(), "pdftotext", "-bbox-layout", "-", "-"), "<page ")[1:]
+		filled, chapterStarts := make([]float64, len(pages)+1), make([]bool, len(pages)+1)
+		for i, p := range pages {
+			first := bottom
+			for _, m := range line.FindAllStringSubmatch(p, -1) {
+				from, to := number(m[1]), number(m[2])
+				if from < top-6 || to > bottom+2 {
+					continue // of the header or footer
+				}
+				filled[i] = max(filled[i], (to-top)/(bottom-top))
+				if from < first {
+					first, chapterStarts[i] = from, to-from > titleHeight
+				}
+			}
+		}
+		chapterStarts[len(pages)] = true
+		for i := range pages {
+			if filled[i] < 1.0/3 && !chapterStarts[i+1] {
+				t.Errorf("%s: page %d of %d is filled to %.0f %%", template, i+1, len(pages), 100*filled[i])
+			}
+		}
+		if len(pages) < 10 {
+			t.Errorf("%s: only %d pages", template, len(pages))
+		}
 	}
 }
