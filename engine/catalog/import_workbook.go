@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,18 @@ import (
 
 // maxWorkbookBytes is the maximum size of a workbook; the current official one has 5 MB.
 const maxWorkbookBytes = 64 << 20
+
+// importGCPercent is the garbage collector's target during an import, which allocates several times what it keeps.
+const importGCPercent = 40
+
+// lowerGCPercent sets the garbage collector's target to importGCPercent, unless it is lower or off, until restore is called.
+func lowerGCPercent() (restore func()) {
+	before := debug.SetGCPercent(importGCPercent)
+	if before < importGCPercent {
+		debug.SetGCPercent(before)
+	}
+	return func() { debug.SetGCPercent(before) }
+}
 
 // ImportWorkbook imports an SCF workbook and makes it the active version. If the same file was already
 // imported under the same label, no new version is created, and the run refers to the existing one.
@@ -51,6 +64,7 @@ func (s *Service) importWorkbook(ctx context.Context, by api.Caller, in *api.Imp
 		return nil, err
 	}
 	defer release()
+	defer lowerGCPercent()()
 	src, err := workbook.Read(
 		ctx,
 		bytes.NewReader(data),

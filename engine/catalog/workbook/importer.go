@@ -124,7 +124,9 @@ func openWorkbook(r io.ReaderAt, size int64, limits Limits) (book *workbookReade
 			)
 		}
 	}
-	return &workbookReader{file: file, parts: parts, limits: limits, surveys: map[string]sheetSurvey{}}, notes, nil
+	b := &workbookReader{file: file, parts: parts, limits: limits, surveys: map[string]sheetSurvey{}}
+	b.dropUnusedParts()
+	return b, notes, nil
 }
 
 // importer builds a Source from a workbook.

@@ -23,6 +23,24 @@ type workbookReader struct {
 	surveyedCells int                    // in all of them
 }
 
+// dropUnusedParts releases the memory of parts that are never read, such as pictures and comments.
+func (b *workbookReader) dropUnusedParts() {
+	b.file.Pkg.Range(func(name, _ any) bool {
+		path, _ := name.(string)
+		if strings.HasPrefix(path, "xl/media/") || strings.HasPrefix(path, "xl/drawings/") || strings.HasPrefix(path, "xl/comments") {
+			b.file.Pkg.Delete(name)
+		}
+		return true
+	})
+}
+
+// dropSharedTexts releases the XML of the shared texts once excelize has decoded it.
+func (b *workbookReader) dropSharedTexts() {
+	if b.file.SharedStrings != nil {
+		b.file.Pkg.Delete("xl/sharedStrings.xml")
+	}
+}
+
 // maxSheetRows returns the largest number of rows that any sheet may have.
 func (b *workbookReader) maxSheetRows() int { return max(b.limits.Controls+1, b.limits.Rows) }
 
@@ -97,6 +115,10 @@ func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int
 	}
 	if err := rows.Error(); err != nil {
 		return nil, readErrorf(ErrDamaged, p.name, "", "the sheet cannot be read: %v", err)
+	}
+	b.dropSharedTexts()
+	if complete {
+		b.file.Pkg.Delete(p.path) // no sheet is read completely twice
 	}
 	if complete && len(s.rows) < s.survey.lastRow { // excelize treats invalid XML as the end
 		return nil, readErrorf(ErrDamaged, p.name, cellName(len(s.rows)+1, 1), "the rest of the sheet cannot be read")
