@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -209,15 +210,20 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 	// The original of a PDF is shown beside its passages.
 	pdf := g.owner.must("POST", g.path(api.UploadDocument.Path), form{filename: "policy.pdf", content: tinyPDF}).str("id")
-	document := s.URL + assessment + "/documents/" + pdf
 	b.Press("Escape", 27)
 	b.WaitFor(`document.getElementById("beside").hidden && document.activeElement.matches("tr.at a")`)
 	g.owner.must("GET", "/api/v1/documents/"+pdf+"?wait=30s", nil)
-	b.Open(document)
+	g.ids["documentId"] = pdf
+	quote := "Personal data is processed on a legal basis."
+	b.Open(s.URL + assessment + "/passages/" + id(api.ListDocumentChunks.Path) + "?quote=" + url.QueryEscape(quote))
 	b.Screenshot(pictures, "pdf")
 	if b.EvaluateText(`navigator.pdfViewerEnabled`) == "true" {
 		b.Click("#original")
-		b.WaitFor(`document.querySelector("iframe.viewer")`)
+		b.WaitFor(`document.querySelector("iframe.viewer")?.src.endsWith("#page=1&view=FitH&navpanes=0:~:text=" + encodeURIComponent("` + quote + `"))`)
+		kind := b.EvaluateText(`fetch(document.querySelector("iframe.viewer").src).then(a => a.headers.get("Content-Disposition"))`)
+		if !strings.HasPrefix(kind, "inline") {
+			t.Errorf("the original is sent as %s", kind)
+		}
 		if bad := b.BadLayout(); bad != "" {
 			t.Errorf("a PDF beside its passages: %s", bad)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"html/template"
 	"io"
 	"mime"
 	"net/http"
@@ -156,12 +157,14 @@ var sheetTypes = []string{
 	"application/vnd.oasis.opendocument.spreadsheet",
 }
 
-// Viewer returns the part of the original's address that shows the page with the quote, as wide as the viewer.
-func (p *documentPage) Viewer() string {
-	if p.PageCount == 0 || p.Page == 0 {
-		return ""
+// Original returns the address of the original for viewing, given that of the start page: at the page with the quote, as wide as
+// the viewer.
+func (p *documentPage) Original(root string) template.URL {
+	address := root + "assessments/" + p.Assessment.ID + "/documents/" + p.ID + "/file?show"
+	if p.PageCount > 0 && p.Page > 0 {
+		address += fmt.Sprintf("#page=%d&view=FitH&navpanes=0", p.Page) + p.Fragment
 	}
-	return fmt.Sprintf("#page=%d&view=FitH", p.Page) + p.Fragment
+	return template.URL(address) //nolint:gosec // of IDs, a number and an escaped quote
 }
 
 // passagesShown is the number of passages per page.
