@@ -111,6 +111,11 @@ func TestForms(t *testing.T) {
 			"Locked? Doors, Vaults", "",
 		},
 		{"select prompt", "a.html", page(`<select><option value="">Choose<option>Always</select>`), "Locked?", "1 empty form field"},
+		{"disabled prompt", "a.html", page(`<select><option disabled selected>Choose<option>Always</select>`), "Locked?", "1 empty form field"},
+		{
+			"drawn boxes", "a.html", page(`<span role=radio aria-checked=false>Yes</span> <span role="radio" aria-checked="true">No</span>`),
+			"Locked? ☐ Yes ☒ No", "",
+		},
 		{"textarea", "a.html", page(`<textarea>Since 2020</textarea>`), "Locked? Since 2020", ""},
 		{"hidden input", "a.html", page(`<input value="zebra" style="display:none">`), "Locked?", "1 hidden text"},
 		{"hidden form", "a.html", page(`<span hidden><input type=checkbox checked> Yes</span>`), "Locked?", "1 hidden text"},

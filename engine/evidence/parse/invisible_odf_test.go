@@ -111,7 +111,9 @@ func TestInvisibleODF(t *testing.T) {
 		odfStyle("drawing-page", "Dh", "", `<style:drawing-page-properties presentation:visibility="hidden"/>`) + odfStyle("graphic", "Gs",
 		"", struck) +
 		odfStyle("graphic", "Gw", "", `<style:graphic-properties draw:fill="solid" draw:fill-color="#ffffff"/>`+white) + odfStyle("graphic",
-		"Gn", "", white)
+		"Gn", "", white) +
+		odfStyle("drawing-page", "Db", "", `<style:drawing-page-properties draw:fill="solid" draw:fill-color="#000000"/>`) +
+		odfStyle("graphic", "Gb", "", `<style:graphic-properties draw:fill="none"/><style:text-properties fo:color="#000000"/>`)
 	sheets := matrix{file: "a.ods", containers: []string{"sheet"}, ways: map[string]string{
 		"row": around(row(`table:visibility="collapse"`, cell(hidden))),
 		"column": around(`<table:table-column/><table:table-column table:visibility="collapse" table:number-columns-repeated="2"/>` +
@@ -132,6 +134,8 @@ func TestInvisibleODF(t *testing.T) {
 		"shape style": all + `<draw:page><draw:custom-shape draw:style-name="Gs">` + hidden + `</draw:custom-shape></draw:page>`,
 		"white shape": all + `<draw:page><draw:custom-shape draw:style-name="Gw">` + hidden + `</draw:custom-shape></draw:page>`,
 	}}
+	const onPage = `<draw:custom-shape draw:style-name="Gb">`
+	slides.ways["page color"] = all + `<draw:page draw:style-name="Db">` + onPage + hidden + `</draw:custom-shape></draw:page>`
 	slides.build = func(t *testing.T, _, _, body string) []byte { return document(t, "presentation", body) }
 	slides.check(t)
 
@@ -140,8 +144,11 @@ func TestInvisibleODF(t *testing.T) {
 		"filtered row":  document(t, "spreadsheet", around(row(`table:visibility="filter"`, cell(zebra)))),
 		"white on dark": document(t, "spreadsheet", around(row("", `<table:table-cell table:style-name="Cd">`+zebra+`</table:table-cell>`))),
 	})
-	shown(t, "a.odp", map[string][]byte{"white on no fill": document(t, "presentation",
-		`<draw:page><draw:custom-shape draw:style-name="Gn">`+zebra+`</draw:custom-shape></draw:page>`)})
+	shown(t, "a.odp", map[string][]byte{
+		"white on no fill": document(t, "presentation", `<draw:page><draw:custom-shape draw:style-name="Gn">`+zebra+`</draw:custom-shape></draw:page>`),
+		"black on a white shape": document(t, "presentation", `<draw:page draw:style-name="Db"><draw:custom-shape draw:style-name="Gw"/>`+
+			onPage+zebra+`</draw:custom-shape></draw:page>`),
+	})
 	shown(t, "a.odt", map[string][]byte{"circular styles": documenttest.ODF(t, "text", `<office:automatic-styles>`+odfStyle("paragraph",
 		"A", "B", "")+odfStyle("paragraph", "B", "A", "")+`</office:automatic-styles><BODY>`+p("A", "zebra"), nil)})
 

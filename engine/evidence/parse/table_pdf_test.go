@@ -109,6 +109,12 @@ func TestPDFUnruledTables(t *testing.T) {
 			"Risk: Phishing; Treatment Measure: Training; Treatment Due: 2026-05; Owner: Ann\n" +
 				"Treatment Measure: Filter; Treatment Due: 2026-06; Owner: Bob\nRisk: Fire; Treatment Measure: Sensors; Treatment Due: 2026-07; Owner: Cy\n",
 		},
+		"names over figures": {
+			draw(14, []int{60, 160, 240, 300}, []string{"", "Backup", "", "Restore"}, []string{"System", "Day", "Size (GB)", "Day"},
+				[]string{"CRM", "2026-05-01", "           120", "2026-05-20"}, []string{"ERP", "2026-05-02", "           300", "2026-05-21"}),
+			"System: CRM; Backup Day: 2026-05-01; Backup Size (GB): 120; Restore: 2026-05-20\n" +
+				"System: ERP; Backup Day: 2026-05-02; Backup Size (GB): 300; Restore: 2026-05-21\n",
+		},
 		"narrow": { // the longest question ends where the answer begins
 			draw(14, []int{60, 168, 230}, []string{"Question", "Answer", "Comment"}, []string{"Is access reviewed", "No", "planned for May"},
 				[]string{"Are backups made", "Yes", "each day"}, []string{"", "Partly", "of laptops"}, []string{"Are logs kept", "No", ""}),

@@ -438,7 +438,7 @@ func continuesHeader(upper, row, next []string) bool {
 			alone++
 		}
 	}
-	if !hasMerged && (named > 0 || alone == 0) {
+	if !hasMerged && (named > 0 || alone == 0) && !hasRepeatedNames(row) {
 		return false
 	}
 	return spans && areNames(withoutMerged(row)) && !strings.ContainsFunc(strings.Join(withoutMerged(row), ""), unicode.IsDigit)
@@ -586,21 +586,26 @@ func mayBeHeader(r Row, widest int) bool {
 
 // mayBeGroupHeader reports whether the first row has several names that together span most columns
 // of a table. To distinguish the header from a title with a date, at least one of the names must
-// have no names of its columns in the row below.
+// have no names of its columns in the row below, or that row must repeat names, which the first row distinguishes.
 func mayBeGroupHeader(rows []Row, widest int) bool {
-	names, spanned, hasOwn := 0, 0, false
-	for i, c := range rows[0].Cells {
-		switch {
-		case c == MergedUp || c == "":
-		case c != MergedLeft:
-			names++
-			spanned++
-			hasOwn = hasOwn || len(rows) > 1 && cellAt(rows[1].Cells, i) == ""
-		case i > 0 && rows[0].Cells[i-1] != "" && rows[0].Cells[i-1] != MergedUp:
+	if len(rows) < 2 {
+		return false
+	}
+	upper, lower := rows[0].Cells, rows[1].Cells
+	spanned, isDistinct := 0, hasRepeatedNames(lower)
+	for i, first := range columnGroups(upper, lower) {
+		if cellAt(upper, first) != "" {
 			spanned++
 		}
+		isDistinct = isDistinct || cellAt(upper, i) != "" && cellAt(lower, i) == ""
 	}
-	return names > 1 && hasOwn && spanned*10 >= widest*6 && len(headerRows(rows)) > 1
+	return countNames(upper) > 1 && isDistinct && spanned*10 >= widest*6 && len(headerRows(rows)) > 1
+}
+
+// hasRepeatedNames reports whether a row has the same text in several cells that aren't merged.
+func hasRepeatedNames(row []string) bool {
+	names := NonEmptyCells(withoutMerged(row))
+	return countNames(row) < len(names)
 }
 
 // startsWithQuestionAndAnswer reports whether the first row is a question, with or without an

@@ -264,21 +264,22 @@ func TestTitleLineInAForm(t *testing.T) {
 
 func TestDocumentNotInForce(t *testing.T) {
 	for text, want := range map[string]bool{
-		"# Access\n\nWITHDRAWN\n\nAccess is reviewed.":                                 true,
-		"# Access\n\nSuperseded by ISP-4 of 2 May 2026.\n\nAccess is reviewed.":        true,
-		"# Access\n\nThis standard was repealed on 1 May.\n\nAccess is reviewed.":      true,
-		"# Access\n\nStatus: draft\n\nAccess is reviewed.":                             true,
-		"# Access\n\nThis policy replaces version 2.\n\nAccess is reviewed.":           false,
-		"# Access\n\nArchived. Do not use.":                                            true,
-		"# Access\n\nNo longer valid from 31 December 2025.":                           true,
-		"# Access\n\nDocument status: In review":                                       true,
-		"# Access\n\nFOR REVIEW ONLY – NOT APPROVED":                                   true,
-		"# Access\n\nObsolete hardware is destroyed. Expired keys are changed.":        false,
-		"# Access\n\nDraft contracts, final and withdrawn ones are kept.":              false,
-		"# Access\n\nThis standard is not applicable to visitors.":                     false,
-		"# Access\n\n- granted by the owner\n- revoked by the team":                    false,
-		"# Access\n\nWithdrawal of access takes a day.":                                false,
-		"# Access\n\nThis policy is in force. Superseded documents are kept 10 years.": false,
+		"# Access\n\nWITHDRAWN\n\nAccess is reviewed.":                                        true,
+		"# Access\n\nSuperseded by ISP-4 of 2 May 2026.\n\nAccess is reviewed.":               true,
+		"# Access\n\nThis standard was repealed on 1 May.\n\nAccess is reviewed.":             true,
+		"# Access\n\nStatus: draft\n\nAccess is reviewed.":                                    true,
+		"# Access\n\n| Field | Value |\n|---|---|\n| Status | Draft |\n\nAccess is reviewed.": true,
+		"# Access\n\nThis policy replaces version 2.\n\nAccess is reviewed.":                  false,
+		"# Access\n\nArchived. Do not use.":                                                   true,
+		"# Access\n\nNo longer valid from 31 December 2025.":                                  true,
+		"# Access\n\nDocument status: In review":                                              true,
+		"# Access\n\nFOR REVIEW ONLY – NOT APPROVED":                                          true,
+		"# Access\n\nObsolete hardware is destroyed. Expired keys are changed.":               false,
+		"# Access\n\nDraft contracts, final and withdrawn ones are kept.":                     false,
+		"# Access\n\nThis standard is not applicable to visitors.":                            false,
+		"# Access\n\n- granted by the owner\n- revoked by the team":                           false,
+		"# Access\n\nWithdrawal of access takes a day.":                                       false,
+		"# Access\n\nThis policy is in force. Superseded documents are kept 10 years.":        false,
 	} {
 		d := parsetest.Read(t, "p.md", []byte(text))
 		if got := len(d.Warnings) > 0; got != want {

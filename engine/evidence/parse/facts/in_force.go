@@ -28,7 +28,11 @@ func warnIfNotInForce(d *document.Document, parts ...[]document.Block) {
 		if b.Kind == document.ListItem || b.Kind == document.TableRow && len(b.Cells) > 2 {
 			continue
 		}
-		if words := notInForcePattern.FindString(b.Text); words != "" {
+		text := b.Text
+		if len(b.Cells) == 2 && isKeyValueHeader(b.Header) { // "Field | Value" above "Status | Draft"
+			text = b.Cells[0] + ": " + b.Cells[1]
+		}
+		if words := notInForcePattern.FindString(text); words != "" {
 			d.AddWarning(document.NotInForceWarning + ": “" + document.CleanLine(words) + "”.")
 			return
 		}

@@ -94,15 +94,16 @@ func readODFMeta(b *document.Builder, z *zip.Reader) {
 
 // odfWalker walks one part of an OpenDocument file.
 type odfWalker struct {
-	b         *document.Builder
-	z         *zip.Reader
-	folder    string // folder of an embedded document, with a slash; otherwise empty
-	nesting   int    // number of enclosing documents
-	name      string
-	format    string // its MIME type
-	asideOnly bool   // read only running headers and footers
-	styles    *odfStyles
-	looks     []odfLook // the formats of the open elements that have one
+	b             *document.Builder
+	z             *zip.Reader
+	folder        string // folder of an embedded document, with a slash; otherwise empty
+	nesting       int    // number of enclosing documents
+	name          string
+	format        string // its MIME type
+	asideOnly     bool   // read only running headers and footers
+	styles        *odfStyles
+	looks         []odfLook // the formats of the open elements that have one
+	isPageCovered bool      // a shape of the slide has a fill, so that the background of later ones is unknown
 
 	texts         []*odfText // open paragraphs and headings, the innermost last
 	lists         []odfList
@@ -174,8 +175,12 @@ func (w *odfWalker) appendCharData(text []byte) error {
 	if w.skipDepth > 0 || len(w.texts) == 0 || w.countIfUnread(text) {
 		return nil
 	}
-	if bytes.IndexByte(text, '\xEF') >= 0 {
-		text = []byte(document.DecodeSymbols("", string(text)))
+	font := ""
+	if n := len(w.looks); n > 0 {
+		font = w.looks[n-1].format.font
+	}
+	if document.IsSymbolFont(font) || bytes.IndexByte(text, '\xEF') >= 0 {
+		text = []byte(document.DecodeSymbols(font, string(text)))
 	}
 	return appendText(&w.texts[len(w.texts)-1].text, text, w.name)
 }

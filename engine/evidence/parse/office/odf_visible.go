@@ -23,6 +23,7 @@ type odfFormat struct {
 	color, background string // RGB; unknownColor; empty if not set
 	isAbsent          flag   // the sheet, slide or drawing itself isn't displayed
 	isPrompt          flag   // the prompt of a form field
+	font              string // empty if not set
 }
 
 // inherit copies the properties that f doesn't set from base. An element that is hidden hides everything inside it.
@@ -30,6 +31,7 @@ func (f *odfFormat) inherit(base odfFormat) {
 	f.hidden, f.struck, f.tiny = cmp.Or(f.hidden, base.hidden), cmp.Or(f.struck, base.struck), cmp.Or(f.tiny, base.tiny)
 	f.color, f.background = cmp.Or(f.color, base.color), cmp.Or(f.background, base.background)
 	f.isAbsent, f.isPrompt = cmp.Or(f.isAbsent, base.isAbsent), cmp.Or(f.isPrompt, base.isPrompt)
+	f.font = cmp.Or(f.font, base.font)
 }
 
 type odfStyleKey struct{ family, name string }
@@ -116,6 +118,8 @@ func (f *odfFormat) set(properties string, e xml.StartElement) {
 			}
 		case "background-color":
 			f.background = cmp.Or(odfColor(a.Value), f.background)
+		case "font-name":
+			f.font = a.Value
 		case "font-size":
 			f.tiny = flagOff
 			if number, ok := strings.CutSuffix(a.Value, "pt"); ok && isTinySize(number) {
@@ -123,7 +127,7 @@ func (f *odfFormat) set(properties string, e xml.StartElement) {
 			}
 		}
 	}
-	if properties == "graphic-properties" && fill != "" {
+	if (properties == "graphic-properties" || properties == "drawing-page-properties") && fill != "" {
 		switch {
 		case fill == "solid" && fillColor != "":
 			f.background = fillColor
@@ -216,10 +220,14 @@ func (w *odfWalker) startVisibility(e xml.StartElement) (isHidden bool) {
 	switch {
 	case family == "graphic" && w.isOffPage(e):
 		look.format.isAbsent = flagOn
-	case family == "graphic" || family == "drawing-page":
-		if look.format.background == "" && family == "graphic" && w.format != MIMEODS {
+	case family == "drawing-page":
+		w.isPageCovered = false
+	case family == "graphic":
+		fill := look.format.background
+		if fill == "" && w.format != MIMEODS && (w.isPageCovered || outer.format.background == "") {
 			look.format.background = unknownColor // the actual background is unknown
 		}
+		w.isPageCovered = w.isPageCovered || fill != ""
 	case name == "p" || name == "h":
 		look.counted = new(string)
 	case isPrompt(e):

@@ -208,11 +208,16 @@ func orderLines(lines []*textLine) []layoutItem {
 			lines = lines[1:]
 			continue
 		}
+		namesAbove := 0
+		if k := len(out) - 1; k >= 0 && !isText && out[k].line != nil && isNameAbove(out[k].line, lines[:n], gaps) {
+			lines = append([]*textLine{joinNames(out[k].line)}, lines...)
+			out, n, namesAbove = out[:k], n+1, 1
+		}
 		part := lines[:n]
 		lines = lines[n:]
 		if isText {
 			out = append(out, readColumns(part, gaps)...)
-		} else if g := newUnruledGrid(part, gaps); g != nil {
+		} else if g := newUnruledGrid(part, gaps, namesAbove); g != nil {
 			out = append(out, layoutItem{grid: g})
 		} else {
 			for _, l := range part {
@@ -359,9 +364,10 @@ func readColumns(lines []*textLine, gaps []gap) []layoutItem {
 	return out
 }
 
-// newUnruledGrid builds a table from lines that share gaps but have no rules. It returns nil for fewer than two
+// newUnruledGrid builds a table from lines that share gaps but have no rules. The first namesAbove lines have names over
+// several columns. It returns nil for fewer than two
 // rows.
-func newUnruledGrid(lines []*textLine, gaps []gap) *grid {
+func newUnruledGrid(lines []*textLine, gaps []gap, namesAbove int) *grid {
 	g := &grid{box: lines[0].box}
 	var words []word
 	for _, l := range lines {
@@ -369,10 +375,11 @@ func newUnruledGrid(lines []*textLine, gaps []gap) *grid {
 		words = append(words, l.words...)
 	}
 	g.measure(words)
+	var bounds []float64
 	for _, gp := range gaps {
-		g.xs = append(g.xs, (gp.from+gp.to)/2)
+		g.xs, bounds = append(g.xs, (gp.from+gp.to)/2), append(bounds, columnBound(gp, lines[namesAbove:]))
 	}
-	if g.rows = groupRows(words, g.xs); len(g.rows) < 2 {
+	if g.rows = groupRows(words, bounds); len(g.rows) < 2 {
 		return nil
 	}
 	return g

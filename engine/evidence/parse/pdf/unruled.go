@@ -44,6 +44,35 @@ func completeTable(lines []*textLine, n int, gaps []gap) (lineCount int, all []g
 	return n, gaps
 }
 
+// columnBound returns the x position that separates the columns on both sides of a gap. It is the middle of the gap, unless
+// that parts a name in the header: the name of a column of figures, which end at its right, may begin far to their left.
+func columnBound(g gap, lines []*textLine) float64 {
+	middle := (g.from + g.to) / 2
+	lo, hi := math.Inf(-1), math.Inf(1) // between the middles of the words on both sides
+	for _, l := range lines[1:min(len(lines), maxRefined)] {
+		for _, w := range l.words {
+			if x := (w.x0 + w.x1) / 2; x < middle {
+				lo = max(lo, x)
+			} else {
+				hi = min(hi, x)
+			}
+		}
+	}
+	best, bound := minGap, middle
+	header := lines[0].words
+	for i := 1; i < len(header); i++ {
+		from, to := header[i-1].x1, header[i].x0
+		at := (from + to) / 2
+		switch {
+		case to-from >= minGap && from <= middle && middle <= to:
+			return middle
+		case to-from > best && at > lo && at < hi:
+			best, bound = to-from, at
+		}
+	}
+	return bound
+}
+
 // firstEmptyRow returns the index of the first line of a table below an empty row, or the number of lines. It requires
 // that nearly all other lines are equally far apart, and two lines above.
 func firstEmptyRow(lines []*textLine) int {
@@ -160,6 +189,36 @@ func continuesTable(l *textLine, gaps []gap, starts [][]float64) bool {
 		filled++
 	}
 	return filled > 1
+}
+
+// isNameAbove reports whether the line above a table has names over several of its columns.
+func isNameAbove(l *textLine, table []*textLine, gaps []gap) bool {
+	if len(l.wideGaps()) == 0 || len(gaps) < 2 || l.y1 > table[0].y0 || table[0].y0-l.y1 > table[0].size {
+		return false
+	}
+	starts := columnStarts(table, gaps)
+	isStart := func(w word) bool {
+		return slices.ContainsFunc(starts, func(column []float64) bool { return math.Abs(column[0]-w.x0) <= alignTolerance })
+	}
+	for i, w := range l.words {
+		if (i == 0 || w.x0-l.words[i-1].x1 >= minGap) && !isStart(w) {
+			return false
+		}
+	}
+	return true
+}
+
+// joinNames returns a line whose words are names over several columns. Each name is placed in the first of these.
+func joinNames(l *textLine) *textLine {
+	var names []word
+	for i, w := range l.words {
+		if n := len(names) - 1; i > 0 && w.x0-l.words[i-1].x1 < minGap {
+			names[n].text += " " + w.text
+			continue
+		}
+		names = append(names, w)
+	}
+	return newLine(names)
 }
 
 // isSmallTable reports whether two lines are a table of two rows: each has a few words in every column, which

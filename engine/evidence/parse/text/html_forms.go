@@ -52,6 +52,16 @@ func controlValue(n *html.Node) (value string, isBox bool) {
 	return attr(n, "value"), false
 }
 
+// addDrawnBox puts the box that a page draws for an element with the role of a check box or radio button before its text.
+func addDrawnBox(n *html.Node) {
+	switch strings.ToLower(attr(n, "role")) {
+	case "checkbox", "radio", "menuitemcheckbox", "menuitemradio", "switch":
+		if state := attr(n, "aria-checked"); state == "true" || state == "false" {
+			n.InsertBefore(&html.Node{Type: html.TextNode, Data: document.FormBox(state == "true") + " "}, n.FirstChild)
+		}
+	}
+}
+
 // selectedOptions returns the text of the chosen options. If none is chosen, it returns the first
 // option of a drop-down list, as displayed by browsers.
 func selectedOptions(list *html.Node) string {
@@ -76,7 +86,7 @@ func selectedOptions(list *html.Node) string {
 
 // optionText returns an option's text, or "" if it is only a prompt, which has no value.
 func optionText(n *html.Node) string {
-	if hasAttr(n, "value") && attr(n, "value") == "" {
+	if hasAttr(n, "value") && attr(n, "value") == "" || hasAttr(n, "disabled") && n.Parent.FirstChild == n {
 		return ""
 	}
 	if label := attr(n, "label"); label != "" {

@@ -121,6 +121,7 @@ func (p *visibilityPass) visit(n *html.Node, look appearance) error {
 			inner := p.lookOf(c, look)
 			if innerKind := inner.unreadKind(); innerKind == "" {
 				p.countMedia(c)
+				addDrawnBox(c)
 			} else if innerKind != kind {
 				inner.counted = new(bool)
 			}
