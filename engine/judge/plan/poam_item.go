@@ -266,6 +266,6 @@ func chooseExpectedEvidence(c api.Control, f api.Finding, action string) []strin
 
 // defaultEvidence is the evidence that is requested if the catalog lists none for a control.
 var defaultEvidence = []string{
-	"Approved policy or procedure that requires it",
-	"Record, log or configuration export from the last twelve months that shows it",
+	"Approved policy or procedure that covers the measure",
+	"Record, log or configuration export from the last twelve months that shows the measure in operation",
 }

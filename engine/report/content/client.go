@@ -663,6 +663,9 @@ func (v *Report) listWanted() (out []wantedEvidence) {
 				at[name] = n
 				out = append(out, wantedEvidence{name: name, owner: ownerName(it)})
 			}
+			if out[n].owner != ownerName(it) {
+				out[n].owner = "the owner of each measure"
+			}
 			out[n].controls += 1 + len(it.AlsoCloses)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // statusHeatMap draws the domains as rows and the statuses of their controls as columns. Its title
 // names the strongest and the weakest domain.
 func (v *Report) statusHeatMap() block.Picture {
-	const left, cell, high = 250.0, 84.0, 19.0
+	const left, cell, high = 290.0, 76.0, 19.0
 	s := v.Story()
 	columns := []coverageStatus{statusImplemented, statusPartly, statusPlanned, statusMissing, statusNotEvidenced}
 	d := drawing.Drawing{Title: s.describeExtremes(), Width: drawing.Width}

@@ -100,7 +100,7 @@ func radarChart(domains []api.DomainMaturity) (block.Picture, bool) {
 			X: drawing.RoundTo2(
 				radarWidth/2 + (radarRadius+14)*math.Cos(angle(i)),
 			), Y: drawing.RoundTo2(radarCenterY + (radarRadius+18)*math.Sin(angle(i)) + 5 + 6*math.Sin(angle(i))),
-			Size: drawing.LabelSize, Text: cmp.Or(m.DomainName, m.DomainCode), Anchor: drawing.Middle, Color: drawing.Ink,
+			Size: drawing.SmallLabelSize, Text: cmp.Or(m.DomainName, m.DomainCode), Anchor: drawing.Middle, Color: drawing.Ink,
 		}
 		switch c := math.Cos(angle(i)); {
 		case c > 0.2:
