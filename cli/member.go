@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -176,7 +178,14 @@ func (a *app) memberRemove() *cobra.Command {
 			if _, err := call(cmd.Context(), a, api.RemoveMember, &which); err != nil {
 				return err
 			}
-			return a.out.Print(m, func(p *print.Page) { p.Text("%s has been removed.", m.Email) })
+			return a.out.Print(m, func(p *print.Page) {
+				p.Text("%s has been removed. What they decided stays under their name.", m.Email)
+				if m.Status != "invited" {
+					p.Text("Items that they own need another owner; in each assessment, these are changed with:")
+					filter := fmt.Sprintf("owner == %q", cmp.Or(m.Name, m.Email))
+					p.Command(a.suggestedCommandLine("soa edit --where " + shellQuote(filter) + " --owner NEW"))
+				}
+			})
 		},
 	}
 	addYesFlag(cmd, &sure)

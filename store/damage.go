@@ -51,7 +51,7 @@ var recordNames = map[string]string{
 	"maturity_versions": "maturity assessment", "maturity_scores": "maturity score", "poam_versions": "plan of action",
 	"poam_items": "plan item", "approvals": "approval", "delegations": "delegation", "comments": "comment",
 	"carried_items": "carried item", "readers": "reader", "readings": "readings of a statement", "model_answers": "answer of a model",
-	"translations": "translation", "corrections": "correction",
+	"translations": "translation", "corrections": "correction", "former_members": "former member",
 	"artifacts": "deliverable", "artifact_versions": "deliverable version", "workflow_runs": "workflow run", "reports": "report",
 	"agent_runs": "agent run", "agent_steps": "agent step", "agent_outputs": "agent result", "api_keys": "API key",
 	"webhooks": "webhook", "deliveries": "webhook delivery", "integrations": "integration", "issue_links": "issue link",

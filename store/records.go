@@ -26,6 +26,15 @@ type Membership struct {
 	Revision       int       `json:"revision,omitempty"`
 }
 
+// FormerMember is a person whose membership has ended.
+type FormerMember struct {
+	OrganizationID string    `json:"organization_id"`
+	UserID         string    `json:"user_id"`
+	Name           string    `json:"name"`
+	Email          string    `json:"email"`
+	LeftAt         time.Time `json:"left_at"`
+}
+
 // Password holds the hash of a user's password.
 type Password struct {
 	UserID    string    `json:"user_id"`

@@ -60,6 +60,7 @@ import (
 //	email_templates      id
 //	alert_rules          id
 //	translations         language, statement
+//	former_members       user
 //	corrections          id                        · passage · assessment
 //	custom_heads         organization (one)
 //	custom_catalogs      revision
@@ -263,7 +264,9 @@ var (
 		Index("passage", func(r *api.Correction) []Key { return []Key{K(r.StatementID, r.Passage.SHA256)} }),
 		Index("assessment", func(r *api.Correction) []Key { return []Key{K(r.AssessmentID, r.ControlCode)} }),
 		CountBy[api.Correction]("", 0))
-	Delegations = newTenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
+	// FormerMembers holds the people who were members, so that items that they own can be found.
+	FormerMembers = newTenantTable("former_members", func(r *FormerMember) (string, Key) { return r.OrganizationID, K(r.UserID) })
+	Delegations   = newTenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("delegate", func(r *api.Delegation) []Key { return []Key{K(r.DelegateID)} }),
 		Index("assessment", func(r *api.Delegation) []Key { return []Key{K(deref(r.AssessmentID))} }),
 		CountBy[api.Delegation]("", 0))
@@ -451,6 +454,7 @@ var ServiceSchema = Schema{
 		ModelAnswers,
 		Translations,
 		Corrections,
+		FormerMembers,
 		Approvals,
 		Delegations,
 		Comments,

@@ -247,6 +247,11 @@ func correctReliedOnDocuments(i *api.SoAItem) {
 // without evidence, and verdicts that depend on a single document.
 func gateWarnings(tx *store.Tx, a *api.Assessment, p *api.Approval) ([]string, error) {
 	out, err := outdatedWarnings(tx, a, p.Gate)
+	if err != nil {
+		return nil, err
+	}
+	left, err := formerOwnerWarnings(tx, a.OrganizationID, p.Gate, p.TargetID)
+	out = append(out, left...)
 	if err != nil || p.Gate != api.GateSoA {
 		return out, err
 	}

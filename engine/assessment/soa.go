@@ -569,7 +569,11 @@ func (s *Service) ValidateSoA(ctx context.Context, by api.Caller, in *api.SoAInp
 			return err
 		}
 		gone, err := staleSourceIssues(tx, &v, items)
-		out.Issues = append(gone, findSoAIssues(items)...)
+		if err != nil {
+			return err
+		}
+		left, err := formerOwnerIssues(tx, by.OrganizationID, items)
+		out.Issues = append(append(gone, findSoAIssues(items)...), left...)
 		return err
 	})
 	for _, i := range out.Issues {

@@ -187,6 +187,12 @@ func (s *Service) RemoveMember(ctx context.Context, by api.Caller, in *api.Membe
 		if err := store.Memberships.Delete(tx, m.UserID, m.OrganizationID); err != nil {
 			return err
 		}
+		if m.Status != statusInvited {
+			former := store.FormerMember{OrganizationID: m.OrganizationID, UserID: u.ID, Name: u.Name, Email: u.Email, LeftAt: tx.Now()}
+			if err := store.FormerMembers.Put(tx, m.OrganizationID, &former); err != nil {
+				return err
+			}
+		}
 		// Keys end with the membership: otherwise, they would become valid again if the user rejoined.
 		if err := revokeUserKeysInOrganization(tx, by, m.UserID); err != nil {
 			return err
