@@ -47,7 +47,7 @@ func labeledPara(class, label, text string) block.Para {
 func (v *Report) approvedByPeople() (out []string) {
 	for _, g := range v.Template.Gates {
 		if st := v.approvalStatus(g); st.approved && !st.wasGivenInAdvance() {
-			s := g.Title()
+			s := plainDeliverableName(g)
 			if by := v.approverName(st); by != "" {
 				s += " by " + by
 			}
@@ -64,10 +64,18 @@ func (v *Report) approvedByPeople() (out []string) {
 func (v *Report) approvedInAdvance() (names []string) {
 	for _, g := range v.Template.Gates {
 		if v.approvalStatus(g).wasGivenInAdvance() {
-			names = append(names, g.Title())
+			names = append(names, plainDeliverableName(g))
 		}
 	}
 	return names
+}
+
+// plainDeliverableName returns the name of a deliverable in words that a board knows.
+func plainDeliverableName(g api.Gate) string {
+	if g == api.GatePOAM {
+		return "plan of action"
+	}
+	return g.Title()
 }
 
 // answerTiles returns the figures of the first page.

@@ -384,7 +384,7 @@ func (v *Report) examinedSlide() Slide {
 	}
 	if names := v.silentDomains(); len(names) > 0 {
 		shown := names[:min(8, len(names))]
-		add("No evidence was provided for: ", "%s%s.", strings.Join(shown, ", "), formatMore(len(names)-len(shown)))
+		add("No sufficient evidence for: ", "%s%s.", strings.Join(shown, ", "), formatMore(len(names)-len(shown)))
 	}
 	return out
 }

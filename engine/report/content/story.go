@@ -308,6 +308,9 @@ func (v *Report) addKeyRisks(s *Story) {
 		if s.Posture.Rating == "unproven" {
 			at, larger = 0, "the other risks"
 		}
+		if len(all) == 0 {
+			larger = "risks"
+		}
 		unproven.theme.Consequence = larger +
 			" may be larger than they look, and an auditor, a customer or an insurer may not accept what can't be shown"
 		all = slices.Insert(all, at, unproven)
