@@ -1,6 +1,11 @@
 // Package ollamatest runs a real ollama server for tests, with generated models of a few hundred kilobytes, so that
 // nothing is downloaded. The answers of these models are meaningless, so they only test the communication. Tests are
 // skipped unless SERVICE_TEST_OLLAMA is the path of ollama.
+//
+// To build ollama, install nlohmann-json3-dev and libstb-dev (Debian), unpack the source of the PyPI
+// package miniaudio 1.71, and run, in a module that requires github.com/ollama/ollama v0.20.0:
+//
+//	CGO_CXXFLAGS="-I/usr/include/stb -I/usr/include/nlohmann" CGO_CPPFLAGS=-I.../miniaudio-1.71 go build github.com/ollama/ollama
 package ollamatest
 
 import (
