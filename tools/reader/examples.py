@@ -81,6 +81,8 @@ def read_pack(folder):
         labelers.append(os.path.basename(file))
         for e in entries[1:]:
             if e["label"] != "silent" and e["n"] in by_number:
+                if " ".join(e.get("words", "").split()) not in " ".join(passages[by_number[e["n"]]]["text"].split()):
+                    raise SystemExit(f"{file}: passage {e['n']} doesn't hold {e['words']!r}")
                 labels.setdefault((e["control"], e["s"], by_number[e["n"]]), {})[labelers[-1]] = (e["label"], e.get("words", ""))
     statements = {(c, s) for c, s, _ in labels} | {(c, s) for c in pack["controls"] for s in STATEMENTS.get(c, [])}
     out = []
