@@ -45,7 +45,7 @@ func ExamplePresentation() ([]byte, error) {
 				Title: "{{headline}}",
 				Tiles: []content.SlideTile{
 					{Label: "Overall", Value: "{{posture.rating | label}}"},
-					{Label: "Compliance", Value: `{{figures.compliance_pct | percent | default "–"}}`},
+					{Label: "Measures in place", Value: "{{posture.implemented}} of {{posture.applicable}}"},
 					{Label: "Maturity (of 5)", Value: `{{figures.maturity | round 1 | default "–"}}`},
 					{Label: "Critical and high", Value: "{{posture.critical}} + {{posture.high}}"},
 				},
@@ -116,7 +116,7 @@ func ExampleDocument() ([]byte, error) {
 		block.Facts{Tiles: true, Items: []block.Fact{
 			{Label: "Applicable controls", Value: block.Text("{{figures.applicable}}")},
 			{Label: "Implemented", Value: block.Text("{{figures.implemented}}")},
-			{Label: "Compliance", Value: block.Text(`{{figures.compliance_pct | percent | default "–"}}`)},
+			{Label: "Score, partly in place counts half", Value: block.Text(`{{figures.compliance_pct | percent | default "–"}}`)},
 			{Label: "Maturity (of 5)", Value: block.Text(`{{figures.maturity | round 1 | default "–"}}`)},
 		}},
 	}

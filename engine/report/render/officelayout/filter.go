@@ -46,7 +46,7 @@ var filters = map[string]filter{
 			if !ok {
 				return ""
 			}
-			return strconv.FormatFloat(math.Round(n*math.Pow10(digits))/math.Pow10(digits), 'f', digits, 64)
+			return strconv.FormatFloat(n, 'f', digits, 64) // as in reports without a layout
 		},
 	},
 	"percent": {accepts: "number", result: textType, apply: func(v reflect.Value, _ string) any {

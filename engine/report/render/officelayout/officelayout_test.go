@@ -161,7 +161,7 @@ func TestPictureInFrame(t *testing.T) {
 
 func TestExpressions(t *testing.T) {
 	for text, want := range map[string]string{
-		`{{figures.compliance_pct | round 1}}`:                               "46.3",
+		`{{figures.compliance_pct | round 1}}`:                               "46.2",
 		`{{figures.compliance_pct | percent}}`:                               "46%",
 		`{{report.date | date}}`:                                             "20 November 2026",
 		`{{"not_evidenced" | label}}`:                                        "Not evidenced",
