@@ -153,7 +153,7 @@ type RejectInput struct {
 	ApprovalInput
 	Body struct {
 		Reason        string `json:"reason" minLength:"1" maxLength:"4000"`
-		ContentSHA256 string `json:"content_sha256,omitempty" minLength:"1" maxLength:"64" doc:"Hash of the content you reviewed; the decision is refused if the content has changed since."`
+		ContentSHA256 string `json:"content_sha256,omitempty" minLength:"1" maxLength:"64" doc:"Hash of the content you reviewed; the decision is rejected if the content has changed since."`
 	}
 }
 

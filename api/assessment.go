@@ -8,7 +8,7 @@ type Assessment struct {
 	TenantRecord
 	Name         string `json:"name"`
 	Description  string `json:"description"`
-	ClientName   string `json:"client_name" doc:"Organization that is assessed, as named on reports."`
+	ClientName   string `json:"client_name" doc:"Organization being assessed, as named on reports."`
 	State        State  `json:"state"`
 	Progress     int    `json:"progress" doc:"0 to 100, by state."`
 	SCFVersionID string `json:"scf_version_id"`
@@ -96,7 +96,7 @@ type CreateAssessmentInput struct {
 	Body struct {
 		Name         string   `json:"name" minLength:"1" maxLength:"200" example:"Acme 2026"`
 		Description  string   `json:"description,omitempty" maxLength:"10000"`
-		ClientName   string   `json:"client_name,omitempty" maxLength:"200" doc:"Organization that is assessed; it is named on reports." example:"Acme Ltd"`
+		ClientName   string   `json:"client_name,omitempty" maxLength:"200" doc:"Organization being assessed; it is named on reports." example:"Acme Ltd"`
 		FrameworkID  string   `json:"framework_id,omitempty" minLength:"1" doc:"Id or code of one framework." example:"iso-27001-2022"`
 		FrameworkIDs []string `json:"framework_ids,omitempty" maxItems:"50" doc:"Ids or codes of several."`
 		SCFVersionID string   `json:"scf_version_id,omitempty" minLength:"1" doc:"Id or label; defaults to the latest active version."`

@@ -30,7 +30,7 @@ type FrameworkChange struct {
 type FrameworkPart struct {
 	Code             string `json:"code"`
 	RequirementCount int    `json:"requirement_count"`
-	ControlCount     int    `json:"control_count" doc:"Controls that answer its requirements."`
+	ControlCount     int    `json:"control_count" doc:"Controls that cover its requirements."`
 }
 
 // FrameworkControl is a control that is added to or removed from an assessment with a framework.

@@ -189,7 +189,7 @@ type VersionDecision struct {
 	Reason  string `json:"reason,omitempty" maxLength:"4000" doc:"Alias of comment, matching the field name of approvals and rejections."`
 	// ContentSHA256 identifies the content that the decider reviewed, so that later changes are not
 	// decided on unseen.
-	ContentSHA256 string `json:"content_sha256,omitempty" minLength:"1" maxLength:"64" doc:"Hash of the content you reviewed; the decision is refused if the content has changed since."`
+	ContentSHA256 string `json:"content_sha256,omitempty" minLength:"1" maxLength:"64" doc:"Hash of the content you reviewed; the decision is rejected if the content has changed since."`
 	InAdvance     bool   `json:"in_advance,omitempty" doc:"The decision is made in advance, without looking at the version. It is recorded as such and doesn't count as a review of the items."`
 }
 

@@ -12,13 +12,13 @@ var descriptions = map[string]string{
 		"the organization in the header.",
 	"list-scf-controls": "With `q`, best matches come first; otherwise controls are in the source's order.",
 	"get-scf-control":   "Accepts an id or a code, such as `IAC-06`.",
-	"get-scf-framework": "Accepts an id or a code, such as `iso-27001-2022`. An ambiguous code is refused, and the " +
+	"get-scf-framework": "Accepts an id or a code, such as `iso-27001-2022`. An ambiguous code is rejected, and the " +
 		"error names both records.",
 	"get-scf-crosswalk": "With `target`, joins the requirements of both frameworks through the controls they share.",
 	"import-scf-workbook": "The workbook is imported completely or not at all; errors name the cells concerned. The " +
 		"imported version becomes the active one.",
 	"dry-run-scf-workbook": "Makes no changes. `diff` shows what would change.",
-	"update-tenant": "Changes what is given. The settings are `require_second_person` and `no_remote_model`, each true or false; only an " +
+	"update-tenant": "Changes only the fields that are given. The settings are `require_second_person` and `no_remote_model`, each true or false; only an " +
 		"owner can turn one off.",
 	"invite-member": "The invitation is accepted through a single-use link.",
 	"create-api-key": "The key is shown in this response only. It has the scopes it names, and never more " +
@@ -71,8 +71,8 @@ var descriptions = map[string]string{
 	"create-report":   "If any source deliverable isn't approved, every page of the report is marked as a draft.",
 	"generate-report": "Without a body, generates the full report as HTML.",
 	"render-report":   "An HTML page served with a policy that blocks all scripts.",
-	"lint-report-layout": "Names each unknown placeholder, where it is, and what would fit. A file that is not a document, or " +
-		"that would run or load something when opened, is refused.",
+	"lint-report-layout": "Lists each unknown placeholder with its location and a suggestion. A file that is not a document, or " +
+		"that would run or load something when opened, is rejected.",
 	"get-example-report-layout": "A Word document or a presentation that uses everything a layout can contain.",
 	"verify-report": "If its sources are unchanged, the report is generated again and compared byte for byte. A " +
 		"file that isn't one of the organization's reports returns `NOT_FOUND`.",
@@ -81,9 +81,9 @@ var descriptions = map[string]string{
 	"get-executive-summary": "`draft` is true while any of its sources isn't approved.",
 	"approve": "Requires a user's decision. A key can approve only if `approval:decide` is among its " +
 		"scopes; agents and workflows never can. An approval can be decided only once.",
-	"list-corrections": "Also those that follow from lines that people confirmed or set to not evidenced.",
-	"add-correction": "Decides what one passage shows about one requirement of a control, in place of an earlier decision on it. Drafts made " +
-		"from then on apply it to the same passage, and with a mark to near-identical ones, in every assessment of the organization. " +
+	"list-corrections": "Includes those that follow from lines that people confirmed or set to not evidenced.",
+	"add-correction": "Records what one passage shows about one requirement of a control, replacing any earlier decision on it. Later drafts " +
+		"apply it to the same passage and, marked as such, to near-identical ones, in every assessment of the organization. " +
 		"It is never exported or synced.",
 	"get-correction-agreement": "Reads the corrected passages again by the rules, and compares the stored readings of other readers.",
 	"add-comment": "Comments on the newest version of a deliverable (`gate`), an item of it (`item`), an " +

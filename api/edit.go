@@ -8,7 +8,7 @@ type ItemSelection struct {
 	Where         string   `json:"where,omitempty" maxLength:"2000" doc:"Filter that selects the items, e.g. domain == 'IAC' && status == 'not_evidenced'; 'true' selects all. Give this or item_ids."`
 	ItemIDs       []string `json:"item_ids,omitempty" maxItems:"5000" doc:"The items to change."`
 	DryRun        bool     `json:"dry_run,omitempty" doc:"Only report what would change."`
-	ContentSHA256 string   `json:"content_sha256,omitempty" minLength:"1" maxLength:"64" doc:"The content_sha256 of the preview; the change is refused if the version has changed since."`
+	ContentSHA256 string   `json:"content_sha256,omitempty" minLength:"1" maxLength:"64" doc:"The content_sha256 of the preview; the change is rejected if the version has changed since."`
 }
 
 // EditResult describes a change to one or more items, or a preview of it.
@@ -48,13 +48,13 @@ type UndoInput struct {
 	AssessmentInput
 	Body struct {
 		DryRun     bool   `json:"dry_run,omitempty" doc:"Only report what would be undone."`
-		EditID     string `json:"edit_id,omitempty" minLength:"1" maxLength:"64" doc:"The change to undo; refused if it is not the caller's last one that has not been undone."`
-		SkipEdited bool   `json:"skip_edited,omitempty" doc:"Leave items alone that were edited since, instead of refusing."`
+		EditID     string `json:"edit_id,omitempty" minLength:"1" maxLength:"64" doc:"The change to undo; rejected unless it is the caller's last one that has not been undone."`
+		SkipEdited bool   `json:"skip_edited,omitempty" doc:"Skip items that were edited since, instead of rejecting the request."`
 	}
 }
 
 // Undo reverses the caller's last change.
 var Undo = Post[UndoInput, EditResult](
 	"undo", "/assessments/{assessmentId}/undo", "assessment:write", tagAssessment,
-	"Undo your last change of items",
+	"Undo your last change to items",
 )

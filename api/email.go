@@ -29,7 +29,7 @@ type Email struct {
 	To         []string         `json:"to"`
 	Subject    string           `json:"subject"`
 	TemplateID *string          `json:"template_id"`
-	Status     string           `json:"status" enum:"queued,sent,failed,bounced" doc:"sent: the mail server accepted it for all recipients. bounced: it refused an address."`
+	Status     string           `json:"status" enum:"queued,sent,failed,bounced" doc:"sent: the mail server accepted it for all recipients. bounced: it rejected an address."`
 	Error      *string          `json:"error"`
 	Recipients []EmailRecipient `json:"recipients" doc:"Each gets a separate email."`
 	// Attempts counts the connections to the mail server.

@@ -63,7 +63,7 @@ type Revised struct {
 
 // Match holds the If-Match header of a conditional change: the revision that the caller last saw.
 type Match struct {
-	IfMatch string `header:"If-Match" doc:"The last revision read, in quotes; the change is refused if the record has changed since."`
+	IfMatch string `header:"If-Match" doc:"The last revision read, in quotes; the change is rejected if the record has changed since."`
 }
 
 // Check returns an error if the caller's change is based on an older revision of the record.

@@ -153,7 +153,7 @@ var (
 	)
 	GetModelReading = Get[AssessmentInput, ModelReading](
 		"get-model-reading", "/assessments/{assessmentId}/reader/model", "kb:read", tagReader,
-		"Show how far the language model has read, and what the rest will take",
+		"Show how far the language model has read, and the estimated effort for the rest",
 	)
 	ReadWithModel = Post[ReadWithModelInput, ModelReading](
 		"read-with-model", "/assessments/{assessmentId}/reader/model/readings", "soa:write", tagReader,

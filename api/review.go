@@ -61,6 +61,6 @@ var (
 	)
 	GetReview = Get[SoAInput, ReviewSample](
 		"get-review-sample", "/soa/{soaVersionId}/review-sample", "soa:read", tagScope,
-		"Get the review by sampling",
+		"Get the sample to review and its result",
 	)
 )

@@ -106,7 +106,7 @@ type EmbeddingStatus struct {
 	Forbidden int    `json:"forbidden" doc:"Passages of assessments that forbid models on other machines; the built-in embedder searches them."`
 	ServedBy  string `json:"served_by" doc:"The embedder in use if some passages lack vectors of the chosen one, or it is unavailable."`
 	// UnavailableReason is null if the selected embedder was reachable at the last attempt.
-	UnavailableReason *string `json:"unavailable_reason" doc:"Why the chosen embedding model is unavailable or refused."`
+	UnavailableReason *string `json:"unavailable_reason" doc:"Why the chosen embedding model is unavailable or was rejected."`
 	// TestScore is null for the built-in embedder, and until the selected model has been tested.
 	TestScore     *float64 `json:"test_score" doc:"What the chosen model scored in the built-in test, 0 to 1."`
 	RequiredScore float64  `json:"required_score" doc:"The lowest test_score of a model that is used."`

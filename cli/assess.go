@@ -207,7 +207,7 @@ func (a *app) renderReadingStatus(p *print.Page, st *api.AssessmentStatus) {
 	}
 	if st.OutdatedDocuments > 0 {
 		p.Blank()
-		p.Text("%s read by an older version of the program. To read again:",
+		p.Text("%s read by an older version of the program. To read them again:",
 			prose.Count(st.OutdatedDocuments, "document was", "documents were"))
 		p.Command(a.suggestedCommandLine("doc reprocess --outdated"))
 	}
@@ -368,7 +368,7 @@ func (a *app) assessCreate() *cobra.Command {
 	f := cmd.Flags()
 	f.StringSliceVarP(&in.Body.FrameworkIDs, "framework", "f", nil, "framework to assess against; repeat for several")
 	f.StringVar(&in.Body.SCFVersionID, "version", "", "catalog version (default: the active one)")
-	f.StringVar(&in.Body.ClientName, "client", "", "name of the organization that is assessed, for reports")
+	f.StringVar(&in.Body.ClientName, "client", "", "name of the assessed organization, for reports")
 	f.StringVar(&from, "from", "", "earlier assessment to carry decisions from")
 	f.StringVar(&in.Body.Description, "description", "", "description")
 	addOptionalFlag(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31")
@@ -426,11 +426,11 @@ func (a *app) assessUpdate() *cobra.Command {
 	}
 	f := cmd.Flags()
 	addOptionalFlag(f, &in.Body.Name, "name", "new name")
-	addOptionalFlag(f, &in.Body.ClientName, "client", "name of the organization that is assessed, for reports")
+	addOptionalFlag(f, &in.Body.ClientName, "client", "name of the assessed organization, for reports")
 	addOptionalFlag(f, &in.Body.Description, "description", "description")
 	f.StringSliceVarP(&frameworks, "framework", "f", nil, "frameworks, replacing the current ones; repeat for several")
 	addClearableFlag(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31; empty removes it")
-	f.BoolVar(&noRemoteModel, "no-remote-model", false, "forbid language models on other machines to read the evidence; =false allows them")
+	f.BoolVar(&noRemoteModel, "no-remote-model", false, "don't let language models on other machines read the evidence; =false allows it")
 	return cmd
 }
 

@@ -68,7 +68,7 @@ func (a *app) changeFrameworks(ctx context.Context, assessment *api.Assessment, 
 			p.Text("%s is removed, with %s.", f.Code, prose.Count(f.RequirementCount, "requirement", "requirements"))
 		}
 		if len(c.Added)+len(c.Removed) == 0 {
-			p.Text("Nothing changes: the assessment already has what you named.")
+			p.Text("Nothing to change: the assessment already matches your request.")
 			return
 		}
 		p.Text(

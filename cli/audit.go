@@ -30,8 +30,8 @@ func (a *app) auditVerify() *cobra.Command {
 removed, inserted or moved.
 
 On the machine with the data folder it does so for every organization, reads every record
-and compares every document, report and catalog with its hash, so it takes as long as the
-folder is large; with --org it only verifies that organization's chain and files. On a
+and compares every document, report and catalog with its hash, which takes longer for a
+large folder; with --org it only verifies that organization's chain and files. On a
 server it verifies your organization's chain only.
 
 With --file it checks an export, without a server; with --head it also checks that the

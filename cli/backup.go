@@ -121,7 +121,7 @@ type Backups struct {
 // backups returns the functions for backups, or an error if the build doesn't support backups.
 func (a *app) backups() (*Backups, error) {
 	if a.Backups == nil {
-		return nil, runtimeError("this build has no backups")
+		return nil, runtimeError("this build does not include backups")
 	}
 	return a.Backups, nil
 }
@@ -226,7 +226,7 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 		p.Text("Wrote %s, %s.", path, print.FormatSize(b.Size))
 		p.Fields(backupContentFields(b.Contents, b.Encrypted)...)
 		if n := b.Contents.UnusedBlobs; n > 0 {
-			p.Text("%s that nothing refers to left out.", prose.Count(int(n), "file", "files"))
+			p.Text("Left out %s that nothing refers to.", prose.Count(int(n), "file", "files"))
 		}
 		if !b.Contents.HasKeys {
 			p.Blank()
@@ -328,11 +328,11 @@ func explainReadBackupError(path string, o ReadBackupOptions, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, ErrBackupEncrypted) && o.IdentityFile == "":
-		return withHint(usageError("%s is encrypted", path), "name the file with the private key: --identity key.txt")
+		return withHint(usageError("%s is encrypted", path), "pass the file with the private key: --identity key.txt")
 	case errors.Is(err, ErrBackupEncrypted):
 		return withHint(
 			runtimeError("%s is encrypted, and no key in %s decrypts it", path, o.IdentityFile),
-			"use the private key of a --recipient that it was made with",
+			"use the private key that matches one of its --recipient keys",
 		)
 	}
 	return err
@@ -399,8 +399,8 @@ func (a *app) backupList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list DIR", Short: "List the backups in a folder, newest first",
 		Long: `Lists the backups in a folder with what they contain and, for those of a daemon's
-schedule, the result of the last restore drill. Of an encrypted backup only its size is
-known and, if a schedule made it, its time and drill. Other files in the folder are ignored.`,
+schedule, the result of the last restore drill. For an encrypted backup, it shows only
+the size and, if a schedule made it, its time and drill. Other files in the folder are ignored.`,
 		Example: "  service backup list /backup\n  service backup list /backup --jq '.data[0].path'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			backups, err := a.backups()
@@ -453,7 +453,7 @@ func (a *app) restoreCommand() *cobra.Command {
 		Use: "restore FILE", Short: "Restore a backup to the data folder",
 		Long: `Verifies the whole backup, then restores it to the data folder, which may be empty or
 missing. Existing data is replaced only after that. Stop the daemon first: a folder
-in use is refused, as is a backup of a newer version of this program; one of an older
+in use is rejected, as is a backup by a newer version of this program; one by an older
 version is converted when it is opened.
 
 If the folder has data, you are asked first. The existing database is moved to the
@@ -526,7 +526,7 @@ func (a *app) renderRestoredBackup(p *print.Page, r *RestoredBackup) {
 		prose.Count(int(r.Contents.Blobs), "file", "files"), print.FormatTime(r.Contents.Created))
 	p.UnwrappedLine(r.Data)
 	if len(r.Replaced) > 0 {
-		p.Text("What it replaced is kept:")
+		p.Text("The data it replaced is kept:")
 	}
 	for _, path := range r.Replaced {
 		p.UnwrappedLine(path)
@@ -539,10 +539,10 @@ func (a *app) renderRestoredBackup(p *print.Page, r *RestoredBackup) {
 	}
 	switch {
 	case r.HasKeys && !r.Contents.HasKeys:
-		p.Text("The key for secrets was already here; the backup contains none. If it is a different key, secrets can't be read; " +
+		p.Text("The encryption key was already here; the backup contains none. If it is a different key, secrets can't be read; " +
 			"`service doctor` checks this.")
 	case !r.HasKeys:
-		p.Text("It has no key for secrets. If there were any ("+unreadableWithoutKeys+
+		p.Text("It has no encryption key. If there were any secrets ("+unreadableWithoutKeys+
 			"), copy secret.key of the old machine to %s, or set SERVICE_SECRET_KEY; otherwise enter them again.", r.Data)
 	}
 	p.Text("Check it:")

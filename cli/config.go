@@ -35,7 +35,7 @@ type setting struct {
 // SERVICE_SERVER, and so on.
 var settings = []setting{
 	{"context", "", "name of the context to use, or local for the data folder", ""},
-	{"server", "", "URL of the server, https://… (overrides the context, the saved connection)", ""},
+	{"server", "", "server URL, https://… (overrides the selected context)", ""},
 	{"data", "", "local data folder (overrides the context)", ""},
 	{"org", "", "id, slug or name of the organization to act in", ""},
 	{"token", "", "API key for the server (better in SERVICE_TOKEN: other users can see flags)", ""},
@@ -117,7 +117,7 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 		}
 		if fl := pf.Lookup(s.key); fl.Changed {
 			if s.key == "data" && fl.Value.String() == "" {
-				return usageError("--data is empty; give a folder, or leave the flag out") // probably an unset shell variable
+				return usageError("--data is empty; give a folder, or omit the flag") // probably an unset shell variable
 			}
 			v.Set(s.key, fl.Value.String())
 			from[s.key] = originFlag

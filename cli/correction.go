@@ -17,11 +17,11 @@ import (
 func (a *app) correctionCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "correction", Short: "What people decided about passages, which later drafts apply",
-		Long: `A correction says what a passage shows about a requirement of a control, as a person decided.
-Later drafts of the organization apply it to the same passage, and to near-identical passages with
-a mark. To confirm a line as drafted accepts its quotes, to set it to not evidenced refuses
-those that support it; accept and refuse decide about single passages. Corrections are never
-exported or synced.`,
+		Long: `A correction records a person's decision on what a passage shows about a requirement of a control.
+The organization's later drafts apply it to the same passage and, marked as such, to near-identical
+ones. Confirming a line as drafted accepts its quotes; setting it to not evidenced refuses those
+that support it. Use accept and refuse to decide on single passages. Corrections are never exported
+or synced.`,
 		Example: "  service correction refuse IAC-06 2\n  service correction accept IAC-06 3 --passage ID --as part\n" +
 			"  service correction list --control IAC-06",
 	}, a.correctionList(), a.correctionShow(), a.correctionDecide(api.CorrectionAccepted), a.correctionDecide(api.CorrectionRefused),
@@ -111,18 +111,19 @@ func (a *app) correctionDecide(decision api.CorrectionDecision) *cobra.Command {
 	in.Body.Decision = decision
 	cmd := &cobra.Command{
 		Use: "refuse CONTROL NUMBER", Short: "Refuse passages as evidence for a requirement",
-		Long: `Decides that passages show nothing about a requirement of a control, given by its number in
-service soa explain. Without --passage, these are all that the newest version quotes for it.
-The next draft applies it, and so do later drafts of the organization.`,
+		Long: `Records that passages show nothing about a requirement of a control, specified by its number in
+service soa explain. Without --passage, it covers all passages that the newest version quotes for
+the requirement. The next draft and the organization's later drafts apply the decision.`,
 		Example:           "  service soa explain IAC-06\n  service correction refuse IAC-06 2\n  service correction refuse IAC-06 2 --passage 1",
 		ValidArgsFunction: a.completeControls(),
 	}
 	if decision == api.CorrectionAccepted {
 		cmd.Use, cmd.Short = "accept CONTROL NUMBER", "Accept passages as evidence for a requirement"
-		cmd.Long = `Decides what passages show about a requirement of a control, given by its number in
-service soa explain: by default what the draft took them to show, and that they state it if the
-draft doesn't quote them. Without --passage, these are all that the newest version quotes for it.
-The next draft applies it, also to a passage that search doesn't find for the requirement.`
+		cmd.Long = `Records what passages show about a requirement of a control, specified by its number in
+service soa explain. By default, passages show what the draft says they show; those that it doesn't
+quote state the requirement. Without --passage, it covers all passages that the newest version
+quotes for the requirement. The next draft applies the decision, even to a passage that search
+doesn't find for the requirement.`
 		cmd.Example = "  service correction accept IAC-06 2\n  service search 'multi-factor authentication' -o json --jq '.data[].chunk_id'\n" +
 			"  service correction accept IAC-06 3 --passage ID --as part --quote 'for remote access'"
 		cmd.Flags().StringVar(&in.Body.Label, "as", "", "what they show: states, part, plans or contradicts")

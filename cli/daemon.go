@@ -165,7 +165,7 @@ With --store, the records are in PostgreSQL, and with --blobs, the files in a bu
 several daemons can share them, each with a data folder of its own. The database's password
 belongs in a file (passfile=FILE in the URL, in the format of .pgpass), in PGPASSWORD, or in
 SERVICE_STORE, not in the flag, which other users of the machine can see; the bucket's
-credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile of AWS. Commands
+credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or an AWS profile. Commands
 without a daemon use SERVICE_STORE and SERVICE_BLOBS too.
 
 The rate limit categories are ` + formatRateCategories() + `.`,
@@ -257,7 +257,7 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 		return o, err
 	}
 	if o.Blobs != "" && o.Store == "" {
-		return o, usageError("--blobs needs --store: a data folder with its own database has its files beside it")
+		return o, usageError("--blobs needs --store: a data folder with its own database keeps its files next to it")
 	}
 	for _, l := range o.Listen {
 		if err := validateListenAddress("listen", l); err != nil {

@@ -313,7 +313,7 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 		if unread := formatUnread(h); unread != "" {
 			effect := "They count as not evidenced."
 			if h.IsReadByModel() {
-				effect = "The rules read these instead."
+				effect = "The built-in rules read these instead."
 			}
 			p.Text("The reader %s has not read all %s. %s", h.Inputs["reader"], unread, effect)
 		}

@@ -79,7 +79,7 @@ catalog; free disk space, the model, and the programs for OCR. It reads all reco
 ` + "`service audit verify`" + ` reads all files. It changes nothing and does not create a
 data folder.
 
-Each component is reported as ok, note, warning or failed, with what to do. The exit code is 1
+Each component is reported as ok, note, warning or failed, with advice. The exit code is 1
 if a component failed or, with --strict, if there is a warning; otherwise 0.`,
 		Example:     "  service doctor\n  service doctor --strict -q\n  service doctor -o json --jq '.data[] | select(.state != \"ok\")'",
 		Annotations: map[string]string{toleratesSettingsErrors: "yes"},

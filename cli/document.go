@@ -390,9 +390,9 @@ func (a *app) docReprocess() *cobra.Command {
 	var all, outdated bool
 	cmd := &cobra.Command{
 		Use: "reprocess [DOCUMENT]", Short: "Read one document, or all of them, again",
-		Long: `Reads a document again, all documents of the assessment, or those that an older version of the
-program read and this one would read differently. The next draft uses what was read; items
-that you decided keep their quotes.`,
+		Long: `Reads one document again, or all documents of the assessment, or those that an older version of
+the program read and this one would read differently. The next draft uses the result; items that
+you decided keep their quotes.`,
 		Example: "  service doc reprocess scan.pdf\n  service doc reprocess --outdated",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -424,7 +424,7 @@ that you decided keep their quotes.`,
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "read all documents of the assessment again")
-	cmd.Flags().BoolVar(&outdated, "outdated", false, "read the documents again that an older version of the program read")
+	cmd.Flags().BoolVar(&outdated, "outdated", false, "read again the documents that an older version of the program read")
 	return cmd
 }
 

@@ -21,9 +21,10 @@ type manyFlags struct {
 
 const whereHelp = `
 
-With --where instead of a name, all items that a filter selects are changed: fields are
-compared with ==, !=, <, in, contains and the like, and joined by &&, || and not. Shows what
-would change and asks first. ` + "`service undo`" + ` takes it back. A wrong field lists all fields.`
+With --where instead of a name, all items that a filter selects are changed. A filter compares
+fields with ==, !=, <, in, contains and the like, and combines conditions with &&, || and not.
+Shows what would change and asks first. ` + "`service undo`" + ` reverts it. An unknown field lists
+all fields.`
 
 // addWhere adds the flags to a command that changes one named item, and returns the command. many is called instead
 // if a filter is given, to change the selected items.
@@ -40,7 +41,7 @@ func (f *manyFlags) addWhere(cmd *cobra.Command, many func(*cobra.Command, []str
 		case len(args) == 0:
 			return withHint(usageError("name the item to change"), "or select several with --where; see `--help`")
 		case f.dryRun || f.yes:
-			return usageError("--dry-run and --yes belong to --where")
+			return usageError("--dry-run and --yes can only be used with --where")
 		}
 		return one(cmd, args)
 	}
@@ -88,7 +89,7 @@ func editMany[V, I any](
 	}
 	all := ""
 	if preview.MatchedCount == preview.ItemCount {
-		all = ", that is every item,"
+		all = ", which is every item,"
 	}
 	if a.Interactive && !f.yes {
 		if err := a.previewOnStderr(func(p *print.Page) { renderEdit(p, preview, "will change") }); err != nil {
@@ -134,7 +135,7 @@ const maxEditedLines = 20
 // renderEdit prints which items change, and how. verb says whether they have already changed.
 func renderEdit(p *print.Page, r *api.EditResult, verb string) {
 	if len(r.Lines) == 0 && len(r.Skipped) == 0 {
-		p.Text("Nothing changes: %s already like that.", prose.Count(r.MatchedCount, "matching item is", "matching items are"))
+		p.Text("Nothing to change: %s already like that.", prose.Count(r.MatchedCount, "matching item is", "matching items are"))
 		return
 	}
 	p.Title("%s, version %d: %s %s", prose.Capitalize(r.Gate.Title()), r.VersionNumber, prose.Count(len(r.Lines), "item", "items"), verb)
@@ -191,12 +192,12 @@ func (a *app) undoCommand() *cobra.Command {
 	var in api.UndoInput
 	var yes bool
 	cmd := &cobra.Command{
-		Use: "undo", Short: "Undo your last change of items",
-		Long: `Undoes your last change of items of the assessment, or of many items by --where; run again,
-it undoes the one before. Your last 200 changes can be undone, in the version in which
-they were made. If somebody has edited an item since, it is named and nothing is undone,
-unless --skip-edited leaves such items alone. An undo is recorded like any change; it
-does not bring back an approval.`,
+		Use: "undo", Short: "Undo your last change to items",
+		Long: `Undoes your last change to items of the assessment, including bulk changes with --where.
+Run it again to undo the change before that. Your last 200 changes can be undone, in the
+version in which they were made. If someone has edited an item since, it is listed and
+nothing is undone, unless --skip-edited skips such items. An undo is recorded like any
+change; it does not restore an approval.`,
 		Example: "  service undo --dry-run\n  service undo",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -209,7 +210,7 @@ does not bring back an approval.`,
 	}
 	cmd.Flags().BoolVar(&in.Body.DryRun, "dry-run", false, "show what would be undone without changing anything")
 	cmd.Flags().StringVar(&in.Body.EditID, "edit", "", "only if this is still the change to undo: the edit_id that --dry-run -o json shows")
-	cmd.Flags().BoolVar(&in.Body.SkipEdited, "skip-edited", false, "leave items alone that were edited since")
+	cmd.Flags().BoolVar(&in.Body.SkipEdited, "skip-edited", false, "skip items that were edited since")
 	addYesFlag(cmd, &yes)
 	return cmd
 }
@@ -238,7 +239,7 @@ func (a *app) undo(ctx context.Context, in *api.UndoInput, yes bool) error {
 	}
 	in.Body.EditID = preview.EditID // not a later change, which the preview didn't show
 	before := a.versionBeforeEdit(ctx, preview.Gate)
-	a.interruptHint = fmt.Sprintf("the whole change was undone or nothing was; `%s` shows which change is next",
+	a.interruptHint = fmt.Sprintf("either the whole change was undone or nothing; `%s` shows which change is next",
 		a.suggestedCommandLine("undo --dry-run"))
 	out, err := call(ctx, a, api.Undo, in)
 	if err != nil && len(preview.Skipped) > 0 && len(preview.Lines) > 0 && !in.Body.SkipEdited {

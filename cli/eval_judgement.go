@@ -124,8 +124,8 @@ a network that you trained reads. Without --set it uses the built-in fictional c
 --scf, the controls of the starter catalog. Without --today it judges as of 2026-11-20,
 the date of the built-in labels, because documents become outdated. Labels of controls
 that are not in the workbook are skipped.
-With --from-corrections it uses no labels, but what the people of your organization decided about
-passages of their own documents: how often each reader agrees with them, by domain.
+With --from-corrections it uses no labels. It shows, by domain, how often each reader agrees with
+the decisions that people in your organization made about passages of their own documents.
 With --set it also lists the controls whose verdict differs from the label; -o json has
 them as "different" for the built-in companies as well.
 
@@ -162,14 +162,14 @@ DIR contains labels.csv and a folder evidence, or subfolders that do:
 			return a.runEvalJudgement(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().BoolVar(&corrections, "from-corrections", false, "compare each reader with what your people decided about passages")
+	cmd.Flags().BoolVar(&corrections, "from-corrections", false, "compare each reader with your people's decisions about passages")
 	cmd.Flags().StringVar(&o.Set, "set", "", "folder of labeled documents (default: the built-in fictional companies)")
 	cmd.Flags().StringVar(&o.Workbook, "scf", "", "SCF workbook with the controls (default: the starter catalog)")
 	cmd.Flags().StringVar(&today, "today", "", "date to judge on (default: the date of the labels, 2026-11-20)")
 	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also judge without each single document")
 	cmd.Flags().StringVar(&reader, "reader", "",
 		"rules; or, without --ablation, model for the language model in use or a file of weights (default: rules)")
-	cmd.Flags().BoolVar(&o.LabelsOnly, "labels-only", false, "conclude from the rules' labels alone, as from those of any other reader")
+	cmd.Flags().BoolVar(&o.LabelsOnly, "labels-only", false, "derive verdicts from the rules' labels alone, as for any other reader")
 	return cmd
 }
 
@@ -248,8 +248,8 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 			}
 			p.Blank()
 			p.Text(
-				"The rules and the %s agree on %d of %d controls: %d of these verdicts are as labeled. Of the %d others, %d of the "+
-					"%s's and %d of the rules' are.", reader, c.Agree, c.Agree+c.Differ, c.AgreeRight, c.Differ, c.ReaderRight, reader, c.RulesRight,
+				"The rules and the %s agree on %d of %d controls: %d of these verdicts match the label. Of the other %d, the %s "+
+					"matches the label on %d, the rules on %d.", reader, c.Agree, c.Agree+c.Differ, c.AgreeRight, c.Differ, reader, c.ReaderRight, c.RulesRight,
 			)
 		}
 	}

@@ -121,7 +121,7 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 
 		ValidArgsFunction: a.completeFrameworks(),
 		Long: "Shows how many of a framework's requirements have at least one control, by domain. With\n" +
-			"--have, shows what it would add to frameworks whose controls are required already.",
+			"--have, shows what it would add to frameworks whose controls are already required.",
 		Example: "  service catalog coverage nist-csf-2.0\n  service catalog coverage --have iso-27001-2022 --add nis2",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			framework := add
@@ -166,7 +166,7 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringSliceVar(&have, "have", nil, "frameworks whose controls are required already; repeatable")
+	cmd.Flags().StringSliceVar(&have, "have", nil, "frameworks whose controls are already required; repeatable")
 	cmd.Flags().StringVar(&add, "add", "", "the framework, instead of the argument")
 	for _, flag := range []string{"have", "add"} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, a.completeFrameworks())
@@ -179,7 +179,7 @@ func renderCoverageAddition(p *print.Page, c *api.Coverage) {
 	d := c.Addition
 	p.Text("%s adds %s to %s, and shares %d with them.", c.FrameworkCode, prose.Count(len(d.NewControls), "control", "controls"),
 		strings.Join(d.Have, ", "), d.SharedControls)
-	p.Text("Of its %s, %d are answered by controls required already, %d in part, %d only by new controls; %d have no controls.",
+	p.Text("Of its %s, %d are covered by controls already required, %d in part, %d only by new controls; %d have no controls.",
 		prose.Count(c.RequirementCount, "requirement", "requirements"), d.RequirementsCovered, d.RequirementsPartly, d.RequirementsNew,
 		c.RequirementCount-c.MappedRequirementCount)
 	if len(d.NewControls) > 0 {

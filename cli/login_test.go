@@ -454,10 +454,10 @@ func TestCredentialsStayAtHome(t *testing.T) {
 		3,
 		adaPassword+"\n",
 		words("login http://grc.acme.example --email "+adaEmail+" --password-stdin"),
-		"refusing http://",
+		"http:// is not allowed",
 		"--insecure-http",
 	)
-	d.runs(3, "", words("--server http://grc.acme.example --token service_live_x assess list"), "refusing http://")
+	d.runs(3, "", words("--server http://grc.acme.example --token service_live_x assess list"), "http:// is not allowed")
 	d.runs(2, "", words("login ftp://grc.acme.example"), "is not a server address")
 	d.runs(2, "", words("login"), "no server given")
 	d.runs(2, "", words("password"), "local data folder")

@@ -28,7 +28,7 @@ const builtinModel = "builtin"
 
 func (a *app) modelCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "model", Short: "Choose a language model of your own, for analyses and to read evidence",
+		Use: "model", Short: "Choose your own language model for analyses and reading evidence",
 		Long: `A model of your own, on ollama or any OpenAI-compatible server, can answer the seven analyses
 and read the evidence instead of the rules (--reader model). Its answers are checked. In
 analyses it can be stricter than the rules, never more lenient; if it is unavailable, the
@@ -65,7 +65,7 @@ func (a *app) modelLimits() *cobra.Command {
 	var l api.ModelLimits
 	var maxTime time.Duration
 	cmd := &cobra.Command{
-		Use: "limits", Short: "Show or change what a model may use to read evidence",
+		Use: "limits", Short: "Show or change the limits of a model that reads evidence",
 		Long: `Changes the given limits and shows all of them; 0 means no limit. A run that reads
 with the model (--reader model) stops at --max-tokens, --max-time or --max-cost and keeps what
 was read. A run that is likely to exceed --ask-tokens or --ask-cost asks first.
@@ -93,15 +93,15 @@ model reads at once. Restart a running daemon to apply a change.`,
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&l.Concurrency, "concurrency", 0, "requests at the same time, up to 16 (default 1)")
-	f.IntVar(&l.ContextTokens, "context", 0, "tokens of the model's context (default 16384)")
+	f.IntVar(&l.Concurrency, "concurrency", 0, "number of simultaneous requests, up to 16 (default 1)")
+	f.IntVar(&l.ContextTokens, "context", 0, "size of the model's context, in tokens (default 16384)")
 	f.IntVar(&l.MaxTokens, "max-tokens", 0, "tokens per run")
 	f.DurationVar(&maxTime, "max-time", 0, "time per run, e.g. 2h")
 	f.Float64Var(&l.MaxCost, "max-cost", 0, "cost per run")
 	f.IntVar(&l.AskTokens, "ask-tokens", 0, "tokens above which a run asks first")
 	f.Float64Var(&l.AskCost, "ask-cost", 0, "cost above which a run asks first")
-	f.Float64Var(&l.PromptPrice, "price-in", 0, "price of a million tokens of prompts")
-	f.Float64Var(&l.CompletionPrice, "price-out", 0, "price of a million tokens of answers")
+	f.Float64Var(&l.PromptPrice, "price-in", 0, "price per million prompt tokens")
+	f.Float64Var(&l.CompletionPrice, "price-out", 0, "price per million answer tokens")
 	return cmd
 }
 

@@ -52,7 +52,7 @@ func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (r
 		if r.Next.Seconds > 0 {
 			left = ", about " + formatSeconds(r.Next.Seconds) + " left"
 		}
-		a.progress.Update("the model reads: %d of %d requirements%s", r.Statements-r.Left, r.Statements, left)
+		a.progress.Update("reading with the model: %d of %d requirements%s", r.Statements-r.Left, r.Statements, left)
 		if r.Stopped != "" || r.Left == before && r.Used.Calls == 0 {
 			a.progress.Done("")
 			return "", withHint(
@@ -60,7 +60,7 @@ func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (r
 					"%s; %s not read", cmp.Or(r.Stopped, "The model reads nothing"),
 					prose.Count(r.Left, "requirement was", "requirements were"),
 				),
-				"read on with `%s`, or draft with what has been read: `%s`", a.suggestedCommandLine("soa draft --reader model"),
+				"continue reading with `%s`, or draft with what has been read: `%s`", a.suggestedCommandLine("soa draft --reader model"),
 				a.suggestedCommandLine("soa draft --reader "+r.Reader),
 			)
 		}

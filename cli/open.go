@@ -23,7 +23,7 @@ func (a *app) openCommand() *cobra.Command {
 		Long: `Opens the pages in your browser: those of the current server or, without one, those of
 the local data folder, without an account. For the local folder it serves the pages on
 this machine only, to the browser that opens the single-use link. It ends a minute after
-the last page was closed, once nothing is running. Other commands keep working meanwhile.`,
+the last page is closed, once nothing is running. Other commands keep working in the meantime.`,
 		Example: "  service open\n  service open --data ./acme --no-browser",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.OpenPages == nil {
@@ -47,6 +47,6 @@ func renderOpened(p *print.Page, o OpenInfo) {
 		p.Text("Open this link in your browser: %s", o.Link)
 	}
 	if o.Local {
-		p.Text("The link works once, on this machine. Ends a minute after the last page was closed; stop with Ctrl-C")
+		p.Text("The link works once, on this machine. This command ends a minute after the last page is closed; Ctrl-C stops it")
 	}
 }

@@ -207,8 +207,8 @@ Only a platform admin can suspend and reactivate an organization.`,
 	f := cmd.Flags()
 	f.StringVar(&name, "name", "", "the new name")
 	f.StringVar(&slug, "slug", "", "the new slug: lowercase letters, digits and hyphens")
-	f.BoolVar(&secondPerson, "second-person", false, "require that somebody other than its authors decides on a version")
-	f.BoolVar(&noRemoteModel, "no-remote-model", false, "forbid language models on other machines to read the documents")
+	f.BoolVar(&secondPerson, "second-person", false, "require someone other than a version's authors to decide on it")
+	f.BoolVar(&noRemoteModel, "no-remote-model", false, "don't let language models on other machines read the documents")
 	addChoiceFlag(f, &status, "status", []string{"active", "suspended"}, "active or suspended")
 	return cmd
 }

@@ -23,8 +23,8 @@ func (a *app) readerCommand() *cobra.Command {
 or silent) and quotes the words that show it. The built-in reader is a set of rules. To have
 a language model read, choose one with service model use and pass --reader model. Any other
 reader can be a file: export the requirements with their passages, label them by hand or with
-a model, import the readings under a name, and draft with that name. A network that you trained reads with its
-file of weights.`,
+a model, import the readings under a name, and draft with that name. A network that you trained reads with
+its weights file.`,
 		Example: "  service reader export statements.jsonl\n  service reader import readings.jsonl --name ada\n" +
 			"  service soa draft --reader ada\n  service soa draft --reader reader.bin",
 	}, a.readerExport(), a.readerImport(), a.readerRun(), a.readerList())
@@ -37,13 +37,13 @@ func (a *app) readerExport() *cobra.Command {
 		Use: "export FILE", Short: "Save requirements with the passages to read, as JSON lines",
 		Long: `Saves one JSON object per line for each requirement of the assessment's controls, with up
 to 20 passages that search finds for it. With --decided, it saves instead what people
-accepted or changed in the Statement of Applicability, with --readings what a reader said.
+accepted or changed in the Statement of Applicability, with --readings a reader's readings.
 FILE - writes to stdout.`,
 		Example: "  service reader export statements.jsonl\n  service reader export decisions.jsonl --decided\n" +
 			"  service reader export readings.jsonl --readings ada",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if decided && readings != "" {
-				return usageError("--decided and --readings can't be combined; a file has either what people decided or what a reader said")
+				return usageError("--decided and --readings can't be combined; a file contains either people's decisions or a reader's readings")
 			}
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
@@ -69,7 +69,7 @@ FILE - writes to stdout.`,
 		},
 	}
 	cmd.Flags().BoolVar(&decided, "decided", false, "export what people accepted or changed")
-	cmd.Flags().StringVar(&readings, "readings", "", "export the readings of the reader of this name")
+	cmd.Flags().StringVar(&readings, "readings", "", "export the readings of this reader")
 	addForceFlag(cmd, &force)
 	return cmd
 }
@@ -169,7 +169,7 @@ requests and tokens. The rules are always available, as rules.`,
 					r.Name, fmt.Sprint(r.Readings), fmt.Sprintf("%d of %d", r.Statements, r.OfStatements), requests, tokens, r.ImportedBy,
 					print.FormatTime(r.ImportedAt),
 				}
-			}, "No readings were imported; drafts are made by the rules.")
+			}, "No readings have been imported; drafts use the built-in rules.")
 		},
 	}
 	l.addFlags(cmd, 0)
@@ -192,7 +192,7 @@ func addReaderFlag(cmd *cobra.Command, reader *readerFlags) {
 		"rules, model, the name of a reader, or a file of readings or weights (default: the newest version's reader)",
 	)
 	f.BoolVar(&reader.second, "second-reader", false,
-		"have the language model read as well, and show where it differs; this changes no status")
+		"also have the language model read, and show where it differs; no status changes")
 	f.BoolVarP(&reader.yes, "yes", "y", false, "let a model read without asking first")
 }
 

@@ -32,14 +32,14 @@ func (a *app) readerRun() *cobra.Command {
 	passages := readPassages
 	cmd := &cobra.Command{
 		Use: "run --weights FILE", Short: "Read the evidence with a network that you trained",
-		Long: `Reads the passages of each requirement on this computer with a trained network, whose file of
-weights tools/reader/train.py writes, and imports the readings. What the same weights have
-read before is not read again. The reader's name changes with the weights.`,
+		Long: `Reads the passages of each requirement on this computer with a trained network, and imports the
+readings. tools/reader/train.py writes its weights file. Passages that the same weights have
+already read are skipped. The reader's name changes with the weights.`,
 		Example: "  service reader run --weights reader.bin\n  service reader run --weights reader.bin --passages 5",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case weights == "":
-				return usageError("--weights is missing; give the file of weights that train.py wrote, reader.bin")
+				return usageError("--weights is missing; pass the weights file that train.py wrote (reader.bin)")
 			case passages < 1:
 				return usageError("--passages must be at least 1")
 			}
@@ -59,7 +59,7 @@ read before is not read again. The reader's name changes with the weights.`,
 		},
 	}
 	cmd.Flags().StringVar(&weights, "weights", "", "file of weights")
-	cmd.Flags().IntVar(&passages, "passages", passages, "read only so many passages of each requirement, the best by search")
+	cmd.Flags().IntVar(&passages, "passages", passages, "read only this many passages per requirement, best matches first")
 	return cmd
 }
 

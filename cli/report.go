@@ -139,7 +139,7 @@ func (a *app) reportCreate() *cobra.Command {
 	f := cmd.Flags()
 	addChoiceFlag(
 		f, &body.Template, "template", reportTemplateNames(),
-		"report template; see service report templates (json, oscal and xlsx: full by default)",
+		"report template, as listed by `service report templates` (json, oscal and xlsx: full by default)",
 	)
 	addChoiceFlag(
 		f, &body.Format, "format", reportFormats,
@@ -147,12 +147,12 @@ func (a *app) reportCreate() *cobra.Command {
 			"oscal for full, soa, gap_analysis, poam and assessment_plan",
 	)
 	f.StringVar(&body.Title, "title", "", "report title")
-	f.BoolVar(&body.WithAppendices, "with-appendices", false, "bind the appendices into the report (template client)")
-	addChoiceFlag(f, &body.Paper, "paper", []string{"a4", "letter"}, "paper of pdf, docx and xlsx: a4 (default) or letter")
+	f.BoolVar(&body.WithAppendices, "with-appendices", false, "include the appendices in the report (template client)")
+	addChoiceFlag(f, &body.Paper, "paper", []string{"a4", "letter"}, "paper size of pdf, docx and xlsx: a4 (default) or letter")
 	f.StringVar(&appendices, "appendices", "", "save the appendices as separate files in this folder (template client)")
-	f.StringVar(&body.Compare, "compare", "", "an earlier assessment; the report says what improved and what slipped (template client)")
+	f.StringVar(&body.Compare, "compare", "", "earlier assessment to compare with; the report shows what improved and what slipped (template client)")
 	f.StringVar(&layout, "layout", "", "your own Word document or presentation with placeholders, or Go template for html and md")
-	f.StringVar(&style, "style", "", "a DOCX file whose styles a docx report uses")
+	f.StringVar(&style, "style", "", "DOCX file that provides the styles of a docx report")
 	f.StringVar(&out, "out", "", "save it to this file, or - for stdout")
 	addForceFlag(cmd, &force)
 	return cmd

@@ -40,10 +40,10 @@ func checkLayoutFormat(format *string, layout, out string) error {
 		*format = ofLayout
 	}
 	if *format != ofLayout {
-		return withHint(usageError("the layout %s makes a %s report, not %s", layout, ofLayout, *format), "leave out --format")
+		return withHint(usageError("the layout %s produces a %s report, not %s", layout, ofLayout, *format), "leave out --format")
 	}
 	if ext := strings.ToLower(filepath.Ext(out)); out != "" && out != "-" && ext != "."+ofLayout {
-		err := usageError("the layout %s makes a %s report, but --out is %s", layout, ofLayout, out)
+		err := usageError("the layout %s produces a %s report, but --out is %s", layout, ofLayout, out)
 		return withHint(err, "end the name of the --out file in .%s", ofLayout)
 	}
 	return nil
@@ -109,9 +109,9 @@ func (a *app) layoutInit() *cobra.Command {
 func (a *app) reportLint() *cobra.Command {
 	return &cobra.Command{
 		Use: "lint LAYOUT", Short: "Check a layout of your own",
-		Long: `Names each unknown placeholder of a layout, where it is, and what would fit, without
-creating a report. For a template for HTML or Markdown, checks the syntax. Exits with
-1 if there are errors.`,
+		Long: `Lists each unknown placeholder in a layout with its location and a suggestion, without
+creating a report. For HTML and Markdown templates, checks the syntax. Exits with 1 if
+there are errors.`,
 		Example: "  service report lint partner.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := &api.LintLayoutInput{}

@@ -87,7 +87,7 @@ advance; neither counts as a review.`,
 		"framework code to assess against; repeatable (default: all controls of the active catalog)",
 	)
 	f.StringVar(&o.name, "name", "", "name of the assessment (default: the one last run from DIR, else the folder's name)")
-	f.StringVar(&o.client, "client", "", "name of the organization that is assessed, for reports (asked for in a terminal)")
+	f.StringVar(&o.client, "client", "", "name of the assessed organization, for reports (asked for in a terminal)")
 	f.StringVar(&o.from, "from", "", "create it from this earlier assessment, carrying decisions over; see \"service assess create\"")
 	f.StringVar(&o.version, "version", "", "catalog version, e.g. 2026.1.1 (default: the active one)")
 	f.BoolVar(&o.submit, "submit", false, "submit drafts for review in advance, without stopping for a review")

@@ -248,7 +248,7 @@ func (a *app) soaItems() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "items", Aliases: []string{"list"}, Short: "List the items of the newest version",
 		Long: `Lists one line per control. Filters are combined: an item must match all of them.
---needs-review and --disagreement list first what the readers disagree on, then the least sure.`,
+--needs-review and --disagreement list items on which readers disagree first, then the least certain.`,
 		Example: "  service soa items --domain IAC\n  service soa items --status not_evidenced -o csv > open.csv\n" +
 			"  service soa items --needs-review\n  service soa items --requirement A.8.5",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -14,11 +14,11 @@ import (
 func (a *app) soaReview() *cobra.Command {
 	var in api.DrawReviewInput
 	cmd := &cobra.Command{
-		Use: "review", Short: "Review by sampling: which items to read, and what follows for the others",
-		Long: `Lists the items to read, least sure first: those that the draft leaves open, and a random
+		Use: "review", Short: "Review by sampling: which items to read, and what they show about the others",
+		Long: `Lists the items to read, least certain first: those that the draft leaves open, and a random
 sample of the others by status. After reading them, with ` + "`soa edit`" + ` or ` + "`soa edit --reviewed`" + `,
-it says how many of the items that you have not read are wrong at most, with 95 %
-confidence, and whether to read more. The first call draws the sample.`,
+it shows the largest number of unread items that may be wrong, with 95 % confidence, and
+whether to read more. The first call draws the sample.`,
 		Example: "  service soa review\n  service soa edit IAC-06 --reviewed\n  service soa review --sample 100",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if n := in.Body.Size; n < 1 || n > api.MaxReviewSize {
@@ -37,7 +37,7 @@ confidence, and whether to read more. The first call draws the sample.`,
 		},
 	}
 	cmd.Flags().IntVar(&in.Body.Size, "sample", api.DefaultReviewSize,
-		"items in the sample, rounded up for each status; a larger one contains the one before")
+		"number of items in the sample, rounded up for each status; a larger sample contains the smaller one")
 	cmd.Flags().IntVar(&in.Body.Seed, "seed", 0, "seed of the sample")
 	return cmd
 }

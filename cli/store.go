@@ -90,7 +90,7 @@ func parsePlace(flag, place, blobs string) (StorePlace, error) {
 	case isFolder && folder == "":
 		return StorePlace{}, usageError("--%s bolt: has no folder", flag)
 	case isFolder && blobs != "":
-		return StorePlace{}, usageError("--%s-blobs can't be used with a data folder, which has its files beside the database", flag)
+		return StorePlace{}, usageError("--%s-blobs can't be used with a data folder, which keeps its files next to the database", flag)
 	case isFolder:
 		return StorePlace{Data: folder}, nil
 	}

@@ -143,7 +143,7 @@ func (a *app) saveRenewedSession(name, secret, token string, ends time.Time) {
 	_ = store.Update(func(b *contexts.Config) error {
 		c := b.Find(name)
 		if c == nil || !c.HasSecret() {
-			return errors.New("it was signed out meanwhile")
+			return errors.New("it has been signed out in the meantime")
 		}
 		if !ends.IsZero() {
 			ends = ends.UTC()

@@ -391,7 +391,7 @@ func (w workbookImporter[V, I]) relocateEdits(ctx context.Context, a *app, versi
 		}
 		if len(copies[key]) == 0 {
 			return runtimeError(
-				"%s: %s was changed meanwhile; run the same command again",
+				"%s: %s was changed in the meantime; run the same command again",
 				remaining[i].row.Cell,
 				w.item(remaining[i].item).ControlCode,
 			)

@@ -26,7 +26,7 @@ func parseBaseURL(address string, plainHTTP bool) (*url.URL, error) {
 	case base.RawQuery != "" || base.Fragment != "":
 		return nil, api.Invalid("server", "%.100q contains more than a server address; use the form https://service.example", address)
 	case base.Scheme == "http" && !plainHTTP && !IsLoopback(base.Hostname()):
-		return nil, fmt.Errorf("refusing http:// for %s: %w; use https://", base.Host, ErrPlainHTTP)
+		return nil, fmt.Errorf("http:// is not allowed for %s: %w; use https://", base.Host, ErrPlainHTTP)
 	}
 	return base, nil
 }

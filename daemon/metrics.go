@@ -60,13 +60,13 @@ func newMetrics(e *engine.Engine, limiter *rateLimiter) *metrics {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests in progress."}),
 		uploads:  prometheus.NewCounter(prometheus.CounterOpts{Name: "service_upload_bytes_total", Help: "Size of uploaded files in bytes."}),
 		rateLimited: prometheus.NewCounterVec(
-			prometheus.CounterOpts{Name: "service_rate_limited_total", Help: "Requests refused by the rate limit, by category and budget."},
+			prometheus.CounterOpts{Name: "service_rate_limited_total", Help: "Requests rejected by the rate limit, by category and budget."},
 			[]string{"category", "budget"},
 		),
 		authFailures: prometheus.NewCounter(
 			prometheus.CounterOpts{
 				Name: "service_auth_failures_total",
-				Help: "Requests refused without a valid credential, including failed sign-ins.",
+				Help: "Requests rejected without a valid credential, including failed sign-ins.",
 			},
 		),
 	}
@@ -89,7 +89,7 @@ func newMetrics(e *engine.Engine, limiter *rateLimiter) *metrics {
 		build,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "service_throttled_organizations",
-			Help: "Organizations whose requests were refused in this minute or the one before because their budget was used up.",
+			Help: "Organizations whose requests were rejected in this minute or the one before because their budget was used up.",
 		}, func() float64 { return float64(limiter.throttledOrganizations()) }),
 		engineCollector{e},
 		collectors.NewGoCollector(),

@@ -186,7 +186,7 @@ func validateHeadersAndURL(r *http.Request) *api.Error {
 		n += len(values)
 	}
 	if n > maxHeaders {
-		return api.Invalid("headers", "the request has %d headers; at most %d are allowed", n, maxHeaders)
+		return api.Invalid("headers", "the request has %d headers; the maximum is %d", n, maxHeaders)
 	}
 	for _, name := range singleValueHeaders {
 		if len(r.Header.Values(name)) > 1 {
@@ -321,7 +321,7 @@ func (s *Server) checkPermission(ctx context.Context, by api.Caller, op *api.Ope
 	}
 	if auditErr := s.engine.Identity.RecordDenied(ctx, by, op); auditErr != nil {
 		// Reject the request even if the audit record can't be written, for example because the disk is full.
-		s.log.Error("recording a refusal in the audit chain failed", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
+		s.log.Error("recording a rejected request in the audit chain failed", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
 	}
 	return err
 }
@@ -347,7 +347,7 @@ func (s *Server) auditEarlyRefusal(ctx context.Context, p identity.Principal, by
 func (s *Server) recordRefusal(ctx context.Context, by api.Caller, op *api.Operation, err error) {
 	if auditErr := s.engine.Audit.RecordDenied(ctx, by, op, api.AsError(err).Message); auditErr != nil {
 		// Reject the request even if the audit record can't be written, for example because the disk is full.
-		s.log.Error("recording a refusal in the audit chain failed", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
+		s.log.Error("recording a rejected request in the audit chain failed", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)
 	}
 }
 

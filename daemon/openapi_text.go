@@ -25,7 +25,7 @@ records are added or changed. ` + "`sort`" + ` takes field names, separated by c
 
 **Errors** share one envelope and nine codes; ` + "`message`" + ` says what to do, ` + "`details`" + ` where, ` + "`trace_id`" + ` finds the request in the log.
 
-**Retries.** A POST with an ` + "`Idempotency-Key`" + ` is executed once, however often it is sent. A PATCH with ` + "`If-Match`" + ` is refused
+**Retries.** A POST with an ` + "`Idempotency-Key`" + ` is executed once, however often it is sent. A PATCH with ` + "`If-Match`" + ` is rejected
 if the record has changed since.`
 
 // apiTags lists the tags in display order.
@@ -45,7 +45,7 @@ var apiTags = []*huma.Tag{
 	{Name: "Knowledge base", Description: "Passages of the evidence, searchable by meaning, each with its place in the document."},
 	{Name: "Scope and SoA", Description: "What is assessed, and which controls apply, with reasons and evidence."},
 	{Name: "Readers", Description: "Who judges the evidence: requirements with their passages to read, and readings by people or models, as files."},
-	{Name: "Corrections", Description: "What people decided that passages show; later drafts of the organization apply it. They are never exported or synced."},
+	{Name: "Corrections", Description: "People's decisions on what passages show; the organization's later drafts apply them. They are never exported or synced."},
 	{Name: "Gap analysis", Description: "Controls whose requirements the evidence doesn't meet."},
 	{Name: "Maturity", Description: "A level from 0 to 5 for each control."},
 	{Name: "POA&M", Description: "The plan of action and milestones."},

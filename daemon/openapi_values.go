@@ -234,7 +234,7 @@ var exampleFields = map[string]any{
 	"MaturityScore.rationale": "A policy and a plan were found, but no records.", "MaturityScoreChange.rationale": "The records were shown in a meeting.",
 	"assessed_pct": 83.3, "mean": 1.9, "weighted_mean": 2.1, "minimum": 0, "target_mean": 3.0, "by_level": map[string]int{"0": 4, "1": 9, "2": 21, "3": 6},
 	"poam_code": "POAM-001", "weakness": "A second factor is required only on the mail service.", "corrective_action": "Require a second factor in the shop's administration.",
-	"priority": 1, "owner_role": "IT operations", "resources": "Two days of an administrator", "dependencies": []string{}, "acceptance_criteria": []string{"Sign-in without a second factor fails."},
+	"priority": 1, "owner_role": "IT operations", "resources": "Two days of an administrator's time", "dependencies": []string{}, "acceptance_criteria": []string{"Sign-in without a second factor fails."},
 	"expected_evidence": []string{
 		"Settings of the sign-in service",
 	}, "risk_accepted_until": nil, "vendor_dependency": nil, "comments": "Ordered on 2026-11-18.",
@@ -281,7 +281,7 @@ var exampleFields = map[string]any{
 	"drawn_at": nil, "drawn_by": "Ada Byron", "must_read": 14, "must_read_left": 0, "population": 180, "sampled": 61, "sampled_left": 0,
 	"ReviewSample.wrong": 1, "not_read": 119, "at_most_wrong": 12, "ReviewSample.confidence": 0.95, "suggested_size": 93, "DrawReviewInput.size": 59,
 	"DrawReviewInput.seed": 0, "outdated": false, "ReviewSample.statement": "Of 119 items you have not read, at most 12 are wrong, with 95 % confidence.",
-	"ReviewSample.next_step": "A sample of 93 without further errors would show less.", "ReviewLine.reason": "sample of partially implemented",
+	"ReviewSample.next_step": "A sample of 93 with no further errors would bring it below that.", "ReviewLine.reason": "sample of partially implemented",
 	"DiffLine.item": "IAC-06", "DiffLine.field": "owner", "DiffLine.from": "", "DiffLine.to": "Head of IT",
 	"DiffLine.text": "~ IAC-06 owner: (nothing) → Head of IT", "added": 0, "removed": 0, "changed": 1, "Last-Event-ID": "7",
 	"WorkflowStep.status": "running", "waiting_for": nil, "SignalInput.name": "continue", "payload": map[string]any{"by": "Ada Byron"},
@@ -310,7 +310,7 @@ var exampleFields = map[string]any{
 	"residual_risk_level": "low", "mitigating_controls_required": []string{"IAC-06"}, "justification": "Access is restricted and logged.",
 
 	// Notifications and monitoring.
-	"url": "https://hooks.acme.example/service", "events": []string{"soa.approved", "report.ready"}, "Webhook.description": "The chat of the security team", "CreateWebhookInput.description": "The chat of the security team",
+	"url": "https://hooks.acme.example/service", "events": []string{"soa.approved", "report.ready"}, "Webhook.description": "Security team chat", "CreateWebhookInput.description": "Security team chat",
 	"SyncStatus.head": 41, "JoinedSync.head": 41, "SyncStatus.since": 41, "ImportedSync.since": 41, "anchor_sequence": 412, "counter": 3, "SyncBatch.next": 41, "file_bytes": 64_700, "behind": 3, "table": "soa_items", "SyncConflict.label": "IAC-06", "UnpushedRecord.label": "IAC-06", "field": "owner", "SyncConflict.message": "owner of IAC-06 was changed here and offline", "SyncSide.value": json.RawMessage(`"Head of IT"`),
 	"SyncConflict.kind": "field", "SyncConflict.status": "open", "choice": "clone", "resolved_by": nil, "file_sha256": "", "SyncReplica.name": "adas-laptop", "user_name": "Ada Byron", "account": "Ada Byron",
 	"SyncStatus.server": "https://grc.acme.example", "SyncStatus.role": "clone", "anchor_hash": exampleHash, "catalog_label": "2026.1.1", "notes": []string{}, "data": []byte("H4sI"), "files": []string{exampleHash},
@@ -321,7 +321,7 @@ var exampleFields = map[string]any{
 	"AttachSyncInput.server": "https://grc.acme.example",
 	"SyncKey.name":           "Acme", "SyncKey.key": exampleSyncKey, "SyncPeer.key": exampleSyncKey, "TrustSyncPeerInput.key": exampleSyncKey, "fingerprint": "1f0c-77ab-02d3-9e55-8a41-6c0e-b7d2-4f19-e3a6-5580", "SyncPeer.name": "adas-laptop", "TrustSyncPeerInput.name": "adas-laptop", "trusted_by": "Ada Byron", "SyncPeer.may": "changes", "TrustSyncPeerInput.may": "changes", "bundle_key": nil, "remote_key": nil, "BundleKey.name": "adas-laptop",
 	"peer_name": "Acme", "custom_sha256": "", "ImportSyncBundleInput.file": "(the bundle)", "ImportSyncBundleInput.dry_run": "true", "ImportedSyncBundle.serial": 3, "ImportedSyncBundle.name": "Acme 2026", "ImportedSyncBundle.role": "remote", "machine": "adas-laptop",
-	"UpdateWebhookInput.description": "The chat of the security team", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "event_type": "soa.approved", "Delivery.status": "delivered",
+	"UpdateWebhookInput.description": "Security team chat", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "event_type": "soa.approved", "Delivery.status": "delivered",
 	"http_status": 204, "next_attempt_at": nil, "Integration.name": "Security chat", "CreateIntegrationInput.name": "Security chat", "UpdateIntegrationInput.name": "Security chat",
 	"config": map[string]any{
 		"channel": "#security",
@@ -334,7 +334,7 @@ var exampleFields = map[string]any{
 	"EmailTemplate.text": "{{report}} of {{assessment}} is ready.", "PutTemplateInput.text": "{{report}} of {{assessment}} is ready.",
 	"PreviewBody.subject": "{{report}} of {{assessment}} is ready", "PreviewBody.text": "{{report}} of {{assessment}} is ready.", "EmailTemplate.html": "<p>{{report}} of {{assessment}} is ready.</p>",
 	"PutTemplateInput.html": "<p>{{report}} of {{assessment}} is ready.</p>", "PreviewBody.html": "<p>{{report}} of {{assessment}} is ready.</p>",
-	"SendEmailInput.subject": "The plan of the quarter", "SendEmailInput.text": "It is in the shared folder.", "SendEmailInput.html": "<p>It is in the shared folder.</p>",
+	"SendEmailInput.subject": "Quarterly plan", "SendEmailInput.text": "It is in the shared folder.", "SendEmailInput.html": "<p>It is in the shared folder.</p>",
 	"Email.subject": "Full report of Acme 2026 is ready", "Email.status": "sent", "EmailRecipient.status": "sent", "EmailRecipient.address": "ada@acme.example",
 	"EmailPreview.subject": "Full report of Acme 2026 is ready", "EmailPreview.text": "Full report of Acme 2026 is ready.", "EmailPreview.html": "<p>Full report of Acme 2026 is ready.</p>",
 	"EmailTemplate.variables": []string{

@@ -216,7 +216,7 @@ func (r *tour) webhooks() {
 	) // unreachable address
 	r.call(api.ListWebhooks.Operation, "", "")
 	r.call(api.GetWebhook.Operation, "", "")
-	r.call(api.UpdateWebhook.Operation, "", `{"enabled": false, "description": "The chat of the security team"}`)
+	r.call(api.UpdateWebhook.Operation, "", `{"enabled": false, "description": "Security team chat"}`)
 	r.call(api.RotateWebhook.Operation, "", "")
 	r.saveID("deliveryId", r.call(api.TestWebhook.Operation, "", ""))
 	r.call(api.ListDeliveries.Operation, "", "")

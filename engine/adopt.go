@@ -26,7 +26,7 @@ func (e *Engine) adoptPeriodically(ctx context.Context) {
 			"documents": e.Evidence.EnqueueUnread, "agent runs": e.Agents.FailAbandonedRuns,
 		} {
 			if err := do(ctx); err != nil && ctx.Err() == nil {
-				e.log.Warn("continuing the work of other processes failed", "what", what, "error", err)
+				e.log.Warn("taking over the work of other processes failed", "what", what, "error", err)
 			}
 		}
 	}

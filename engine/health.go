@@ -112,8 +112,8 @@ func (e *Engine) checkSecrets(ctx context.Context) (string, error) {
 		return "", err
 	case len(unreadable) > 0:
 		return "", fmt.Errorf(
-			"the key for secrets has changed: %d of %s can't be decrypted, such as that of %s; "+
-				"copy secret.key of the installation they are from, or enter them again",
+			"the encryption key has changed: %d of %s can't be decrypted, such as that of %s; "+
+				"copy secret.key from the installation they came from, or enter them again",
 			len(unreadable),
 			prose.Count(n, "secret", "secrets"),
 			unreadable[0],

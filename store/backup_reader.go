@@ -200,7 +200,7 @@ func (r *backupReader) open(name string, limit int64) (io.Reader, error) {
 	case r.header.Name != name:
 		return nil, damagedBackup(nil, "it contains %.80q instead of %s", r.header.Name, name)
 	case r.header.Size > limit:
-		return nil, damagedBackup(nil, "its entry %s has %d bytes, at most %d are expected", name, r.header.Size, limit)
+		return nil, damagedBackup(nil, "its entry %s is %d bytes long; the maximum is %d", name, r.header.Size, limit)
 	}
 	return corruptReader{r.tar}, nil
 }
@@ -372,7 +372,7 @@ func toCorruptError(err error) error {
 		return err
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return damagedBackup(err, "it is cut off, or something was appended")
+		return damagedBackup(err, "it is truncated, or data was appended")
 	}
 	return damagedBackup(err, "its content was changed (%v)", err)
 }

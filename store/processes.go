@@ -189,7 +189,7 @@ func (db *DB) renewAndClaimLeadership(ctx context.Context) error {
 	}
 	db.processes.confirmed.Store(at.UnixNano())
 	if db.processes.isLeader.Swap(isLeader) != isLeader && isLeader {
-		db.log.InfoContext(ctx, "this process sends events and emails, and does other work of which only one process takes care")
+		db.log.InfoContext(ctx, "this process sends events and emails, and does other work that only one process may do")
 		db.notifier.notify()
 	}
 	return nil

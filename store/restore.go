@@ -274,7 +274,7 @@ func (u *unpacked) verifyRecords(ctx context.Context, m *Manifest) error {
 			m.DatabaseFormat, m.DatabaseID, m.Tables = meta.Format, meta.ID, tables
 		}
 		if meta.Format != m.DatabaseFormat || meta.Schema != m.Schema || meta.ID != m.DatabaseID {
-			return fmt.Errorf("%w: its records are of another database than its manifest", ErrCorrupt)
+			return fmt.Errorf("%w: its records belong to a different database than its manifest", ErrCorrupt)
 		}
 		return cmp.Or(checkDatabaseFormat(meta.Format), compareTables(tables, m.Tables))
 	}), d.Close())

@@ -195,7 +195,7 @@ func compareTables(got, want []TableSummary) error {
 		}
 	}
 	if len(got) > len(want) {
-		return fmt.Errorf("%w: there is the unexpected table %s", ErrCorrupt, got[len(want)].Name)
+		return fmt.Errorf("%w: it contains the unexpected table %s", ErrCorrupt, got[len(want)].Name)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ var accountPanel = panel{
 		}
 		s.add(section{Title: "Emails to you", Forms: []form{{
 			Do: "emails", Button: "Save", Fields: []field{
-				yesNoChoice("approvals", "Decisions that wait and those that were made", wants.Approvals),
+				yesNoChoice("approvals", "Decisions waiting for you, and decisions on your requests", wants.Approvals),
 				yesNoChoice("mentions", "Comments that mention you", wants.Mentions),
 				yesNoChoice("digest", "A daily summary of overdue plan items", wants.Digest),
 			},

@@ -90,8 +90,8 @@ var tenantsPanel = panel{
 		}
 		s.add(x)
 		s.add(section{Title: "Create an organization", Forms: []form{{Do: "create", Button: "Create", Fields: []field{
-			textField("name", "Name").required(), textField("email", "Email address of its owner").withKind("email").required(),
-			textField("owner", "Name of its owner"),
+			textField("name", "Name").required(), textField("email", "Owner's email address").withKind("email").required(),
+			textField("owner", "Owner's name"),
 		}}}})
 		return nil
 	},

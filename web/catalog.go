@@ -119,7 +119,7 @@ var controlPanel = panel{
 		if err != nil {
 			return err
 		}
-		s.add(mappingTable("Requirements that it answers", mappings, true))
+		s.add(mappingTable("Requirements it covers", mappings, true))
 		return nil
 	},
 }
@@ -252,7 +252,7 @@ var requirementPanel = panel{
 				}})
 			}
 		}
-		s.add(mappingTable("Controls that answer it", mappings, false))
+		s.add(mappingTable("Controls that cover it", mappings, false))
 		return nil
 	},
 }
@@ -268,7 +268,7 @@ var crosswalkPanel = panel{
 		to := from
 		to.Name, to.Label, to.Value = "target", "To", target
 		x := section{
-			Text:  "Which requirements of two frameworks are answered by the same controls.",
+			Text:  "Which requirements of two frameworks are covered by the same controls.",
 			Forms: []form{{Get: true, Button: "Show", Fields: []field{from, to}}},
 		}
 		if framework == "" || target == "" {
@@ -308,7 +308,7 @@ var coveragePanel = panel{
 			return err
 		}
 		met := goal
-		met.Name, met.Label, met.Value = "have", "Framework that is met already", have
+		met.Name, met.Label, met.Value = "have", "Framework already met", have
 		s.add(section{
 			Text:  "How much of a framework is met by meeting another, and what it adds.",
 			Forms: []form{{Get: true, Button: "Show", Fields: []field{goal, met}}},
@@ -331,8 +331,8 @@ var coveragePanel = panel{
 			countValue(len(a.NewControls)).labeled("New controls"),
 		}
 		x := section{
-			Title: "Controls that it adds", Columns: []string{"Control", "Title"},
-			Empty: "None: its controls are all required already.",
+			Title: "Controls it adds", Columns: []string{"Control", "Title"},
+			Empty: "None: all its controls are already required.",
 		}
 		for _, n := range a.NewControls {
 			x.Rows = append(x.Rows, line{Cells: []value{linkValue(n.ControlCode, controlLink(n.ControlCode)), textValue(n.ControlTitle)}})

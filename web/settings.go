@@ -100,7 +100,7 @@ func yesOrNo(b bool) string {
 // roleNotes describes the purpose of each role.
 var roleNotes = map[api.Role]string{
 	api.RoleOwner:    "Everything, including deleting assessments and turning off rules",
-	api.RoleAdmin:    "Everything but deleting assessments: people, keys, integrations, work and decisions",
+	api.RoleAdmin:    "Everything except deleting assessments: people, keys, integrations, work and decisions",
 	api.RoleApprover: "Reads and comments, and decides on what is submitted",
 	api.RoleMember:   "Works on assessments, without deciding",
 	api.RoleAuditor:  "Reads everything, exports and comments",
@@ -299,7 +299,7 @@ var keysPanel = panel{
 				Do: "create", Button: "Create", Fields: []field{
 					textField("name", "Name").required(),
 					textField("scopes", "Scopes").withValue("assessment:read, report:read").required().
-						withHint("Separated by commas, such as document:write. * is everything but deciding and managing keys, which have to be named."),
+						withHint("Separated by commas, such as document:write. * stands for everything except deciding and managing keys, which must be listed."),
 					textField("expires", "Expires").withKind("date").withHint("Never, if empty."),
 				},
 			}}})

@@ -165,7 +165,7 @@ func (v *visit) readForm() error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return api.TooLarge("form", "the form is larger than %d kB; shorten its texts", maxFormBytes>>10)
+		return api.TooLarge("form", "the form is larger than %d kB; shorten the text", maxFormBytes>>10)
 	case err != nil:
 		return api.Invalid("", "the form can't be read: %v", err)
 	}

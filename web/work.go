@@ -51,7 +51,7 @@ var newAssessmentPanel = panel{
 		s.Crumbs = []link{{Text: "Home"}}
 		s.add(section{Forms: []form{{Do: "create", Button: "Create, then add documents", Fields: []field{
 			textField("name", "Name").required().withHint("For example, Acme 2027."),
-			textField("client", "Organization that is assessed").withHint("It is named on reports."),
+			textField("client", "Organization being assessed").withHint("Appears on reports."),
 			first, second, third, textField("due", "Due").withKind("date"), earlier,
 		}}}})
 		return nil

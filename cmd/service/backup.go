@@ -256,7 +256,7 @@ func readOptions(o cli.ReadBackupOptions) (store.ReadOptions, error) {
 		return out, fmt.Errorf("the identity file can't be read: %w", err)
 	}
 	if out.Identities, err = age.ParseIdentities(bytes.NewReader(text)); err != nil { // these errors don't contain keys
-		return out, fmt.Errorf("%s is not an age identity file, as `age-keygen -o` writes it, with a line AGE-SECRET-KEY-1…", o.IdentityFile)
+		return out, fmt.Errorf("%s is not an age identity file; it needs a line AGE-SECRET-KEY-1…, as written by `age-keygen -o`", o.IdentityFile)
 	}
 	return out, nil
 }

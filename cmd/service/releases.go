@@ -68,7 +68,7 @@ func fetchReleaseResponse(ctx context.Context, address string, t cli.Target, lim
 	case http.StatusNotFound:
 		return nil, fmt.Errorf("%s has nothing at this address: no release exists yet, or the address is wrong", u.Host)
 	case http.StatusForbidden, http.StatusTooManyRequests:
-		return nil, fmt.Errorf("%s refused the request (%s): rate limit reached, or sign-in required", u.Host, resp.Status)
+		return nil, fmt.Errorf("%s rejected the request (%s): rate limit reached, or sign-in required", u.Host, resp.Status)
 	default:
 		return nil, fmt.Errorf("%s responded %s", u.Host, resp.Status)
 	}

@@ -57,7 +57,7 @@ func TestReadRelease(t *testing.T) {
 		{secure.URL + "/astray", cli.Target{CA: ca}, 10, "not a valid releases address"},
 		{plain.URL + "/latest", cli.Target{}, 9, "exceeds the limit"},
 		{plain.URL + "/round", cli.Target{}, 10, "too many redirects"},
-		{plain.URL + "/busy", cli.Target{}, 10, "refused the request"},
+		{plain.URL + "/busy", cli.Target{}, 10, "rejected the request"},
 		{plain.URL + "/broken", cli.Target{}, 10, "502"},
 		{plain.URL + "/none", cli.Target{}, 10, "no release exists yet"},
 		{"http://releases.example/latest", cli.Target{}, 10, "use https://"},

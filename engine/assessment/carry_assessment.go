@@ -25,7 +25,7 @@ func carriedFrameworks(from, to *scf.Snapshot, source *api.Assessment) ([]string
 		if f.Status == "missing" {
 			return nil, api.Invalid(
 				"framework_ids",
-				"the framework %s of %q is not in catalog version %s; name the frameworks of the new assessment",
+				"the framework %s of %q is not in catalog version %s; specify the frameworks of the new assessment",
 				f.Code, source.Name, to.Version().Label,
 			)
 		}

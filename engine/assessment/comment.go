@@ -84,7 +84,7 @@ func setCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *a
 		c.ApprovalID, c.Gate = &p.ID, p.Gate
 	}
 	if !slices.Contains(api.Gates, c.Gate) {
-		return api.Invalid("gate", "name the gate that the comment is on: %v", api.Gates)
+		return api.Invalid("gate", "specify the gate that the comment is about: %v", api.Gates)
 	}
 	head, err := deliverables[c.Gate].newestHeader(tx, a.OrganizationID, a.ID)
 	if err != nil {

@@ -329,9 +329,9 @@ func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddC
 	b := in.Body
 	switch {
 	case by.AgentRunID != "" || by.Actor.Type == api.ActorWorkflow:
-		return nil, api.Forbidden("people decide about passages; agents and workflows can't")
+		return nil, api.Forbidden("only people can decide about passages, not agents or workflows")
 	case b.Decision == api.CorrectionRefused && b.Label != "":
-		return nil, api.Invalid("label", "a refused passage shows nothing about the requirement; omit the label, or accept the passage")
+		return nil, api.Invalid("label", "a passage that you refuse has no label; omit the label, or accept the passage")
 	}
 	a, err := s.readAssessment(ctx, by, in.AssessmentID)
 	if err != nil {
@@ -385,7 +385,7 @@ func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddC
 		case len(out.Passage.Text) > maxCorrectedPassage:
 			return api.Invalid("chunk_id", "the passage is longer than %d KiB; change the item instead", maxCorrectedPassage>>10)
 		default:
-			return api.Invalid("quote", "quote words of the passage, copied from it verbatim, up to %d KiB", reading.MaxWordsBytes>>10)
+			return api.Invalid("quote", "quote the passage verbatim, up to %d KiB", reading.MaxWordsBytes>>10)
 		}
 		if err := (reading.Reading{Label: reading.Label(out.Label), Words: quoteUnlessSilent(&out)}).Check(out.Passage.Text); err != nil {
 			return api.Invalid("quote", "%v", err)
@@ -394,7 +394,7 @@ func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddC
 		case err != nil:
 			return err
 		case !stored:
-			return api.Conflict("at most %d corrections are kept for an organization, and %d for a requirement and the same text; "+
+			return api.Conflict("an organization can have up to %d corrections, and up to %d for the same requirement and text; "+
 				"remove some that are no longer needed", maxCorrections, maxCorrectionsPerPassage)
 		}
 		return audit.RecordAndPublishEvent(tx, by, audit.Event{

@@ -17,10 +17,10 @@ import (
 var agreementNotes = []string{
 	"A reader agrees if it gives a passage the same meaning as the person did: shows the requirement (in full or in part), plans it, " +
 		"contradicts it, or says nothing about it.",
-	"Most decisions are about passages that a draft quoted, so passages that every reader overlooked are hardly among them, and people " +
-		"may have followed the draft that they saw.",
-	"The interval counts lines, not passages, because the passages of a line are decided together. It is exact (Clopper and Pearson) for " +
-		"lines that are like those decided on.",
+	"Most decisions are about passages that a draft quoted, so passages that every reader overlooked are underrepresented, and the draft " +
+		"may have influenced people's decisions.",
+	"The interval counts lines, not passages, because the passages of a line are decided together. It is exact (Clopper-Pearson) and " +
+		"applies to lines similar to those decided on.",
 }
 
 // maxAssessmentsCompared is the maximum number of assessments whose corrections are compared, because the evidence of each is

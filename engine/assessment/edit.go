@@ -89,7 +89,7 @@ func editItems[V, I any](
 	case hasFilter == (len(selection.ItemIDs) > 0):
 		return nil, api.Invalid("where", "select the items by a filter or by item_ids; the filter true selects all")
 	case len(reset) > 0:
-		return nil, api.Invalid("set.reset", "fields can't be reset in many items at once; reset those of each item separately")
+		return nil, api.Invalid("set.reset", "fields can't be reset in several items at once; reset them item by item")
 	}
 	wanted := map[string]bool{}
 	for _, id := range selection.ItemIDs {

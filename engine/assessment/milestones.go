@@ -188,7 +188,7 @@ func (s *Service) checkAndAttributeChange(by api.Caller, previous []api.Mileston
 		return api.Invalid("milestones.changes.at", "%s is in the future; give the day of the decision, or omit it", at)
 	}
 	if c.DueDate < at {
-		return api.Invalid("milestones.changes.due_date", "%s had passed on %s, when it was decided", c.DueDate, at)
+		return api.Invalid("milestones.changes.due_date", "%s had already passed on %s, the day of the decision", c.DueDate, at)
 	}
 	c.At, c.By = string(at), by.Actor.Name
 	return nil

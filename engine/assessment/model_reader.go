@@ -49,7 +49,7 @@ func (s *Service) remoteModelBan(ctx context.Context, org, assessment string) (b
 }
 
 func forbiddenModelError(by, model string) error {
-	return api.Forbidden("%s forbids models on other machines, where %s runs; use a model on this machine", by, model).WithDetails(
+	return api.Forbidden("%s forbids models on other machines, and %s runs on one; use a model on this machine", by, model).WithDetails(
 		api.ErrorDetail{Field: api.NoRemoteModel, Message: "set by " + by},
 	)
 }
@@ -93,7 +93,7 @@ func findModelReader(tx *store.Tx, org, assessment string, st *llm.Status) (r ap
 	}
 	if other != nil && r.Readings == 0 {
 		note = fmt.Sprintf(
-			"The server now has a different %s from the one that read before (digest %s, was %s), so it reads everything again.",
+			"The server now has a different version of %s than before (digest %s, was %s), so everything is read again.",
 			st.Model, shortDigest(model.Digest), shortDigest(other.Model.Digest),
 		)
 	}
@@ -131,7 +131,7 @@ func (s *Service) readAllWithModel(ctx context.Context, by api.Caller, assessmen
 			return "", err
 		case r.Stopped != "":
 			return "", api.Conflict(
-				"%s; %d of %d statements are left. Read on, or draft with the reader %s", r.Stopped, r.Left, r.Statements, r.Reader,
+				"%s; %d of %d statements are still unread. Continue reading, or draft with the reader %s", r.Stopped, r.Left, r.Statements, r.Reader,
 			)
 		case r.Left == 0:
 			return r.Reader, nil

@@ -71,7 +71,7 @@ type unansweredTask struct {
 	calls    []modelreader.Call
 }
 
-var errStopped = errors.New("the reading is stopped")
+var errStopped = errors.New("reading has been stopped")
 
 // GetModelReading returns how far the language model has read the assessment's evidence, and an
 // estimate of what is left.
@@ -367,7 +367,7 @@ func (r *modelRun) countAnswer(ctx context.Context, c modelreader.Call) error {
 		next.ImportedAt, next.ImportedBy = tx.Now(), r.by.Actor.Name
 		return store.Readers.Put(tx, next.OrganizationID, &next)
 	})
-	return cmp.Or(err, fmt.Errorf("%w: it answers as %q, not as %q", errOtherModel, cmp.Or(served, m.Name), cmp.Or(m.ServedModel, m.Name)))
+	return cmp.Or(err, fmt.Errorf("%w: it calls itself %q, not %q", errOtherModel, cmp.Or(served, m.Name), cmp.Or(m.ServedModel, m.Name)))
 }
 
 // keepAnswers stores the model's answers for a control. Controls without any valid answer are
@@ -385,7 +385,7 @@ func (r *modelRun) keepAnswers(ctx context.Context, task *modelTask, outcomes []
 		if len(r.unanswered) >= maxUnanswered {
 			problem, advice := outcomes[0].Problem, "choose a model that follows a JSON Schema"
 			if problem == modelreader.ProblemFooled {
-				advice = "choose another model, or let the rules read"
+				advice = "choose another model, or use the built-in rules"
 			}
 			if slices.ContainsFunc(outcomes, func(o modelreader.Outcome) bool { return o.Problem == modelreader.ProblemQuotes }) {
 				problem, advice = modelreader.ProblemQuotes, "its JSON is valid; choose a model that copies sentences word for word"
@@ -403,7 +403,7 @@ func (r *modelRun) keepAnswers(ctx context.Context, task *modelTask, outcomes []
 	}
 	if m := r.reader.Model; m.Fooled >= minFooled && float64(m.Fooled) > maxFooledShare*float64(m.Calls) {
 		return fmt.Errorf(
-			"%d of its %d answers found passages for a check statement, which no document shows; choose another model, or let the rules read",
+			"%d of its %d answers cited passages for a check statement that no document supports; choose another model, or use the built-in rules",
 			m.Fooled, m.Calls,
 		)
 	}

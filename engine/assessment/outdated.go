@@ -111,7 +111,7 @@ func describeDecidedDependent(tx *store.Tx, a *api.Assessment, basis api.Gate, v
 		}
 		if head != nil && head.Inputs[key] == versionID && (head.Status == api.VersionUnderReview || head.Status == api.VersionApproved) {
 			return fmt.Sprintf(
-				"version %d of the %s, made from it, is %s",
+				"version %d of the %s, which is based on it, is %s",
 				head.VersionNumber,
 				gate.Title(),
 				prose.Humanize(head.Status),
@@ -226,7 +226,7 @@ func checkBasisOutdated(tx *store.Tx, a *api.Assessment, gate, basis api.Gate) (
 	case !errors.Is(err, store.ErrNotFound):
 		return nil, err
 	}
-	text := fmt.Sprintf("Version %d of the %s was made from %s of the %s", head.VersionNumber, gate.Title(), was, basis.Title())
+	text := fmt.Sprintf("Version %d of the %s is based on %s of the %s", head.VersionNumber, gate.Title(), was, basis.Title())
 	if id == now.ID {
 		text += ", which has been edited since."
 	} else {

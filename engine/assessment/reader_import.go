@@ -82,7 +82,7 @@ func (f *readingsFile) add(number int, l reading.Line) error {
 	switch {
 	case l.Reader != f.name:
 		return fmt.Errorf(
-			"it is by the reader %q, not %q; import the readings of one reader at a time",
+			"it belongs to the reader %q, not %q; import the readings of one reader at a time",
 			prose.Truncate(l.Reader, 80),
 			f.name,
 		)
@@ -92,7 +92,7 @@ func (f *readingsFile) add(number int, l reading.Line) error {
 		return fmt.Errorf("the assessment has no passage %q; it was changed or belongs to another assessment: export the statements again",
 			prose.Truncate(l.PassageHash, 80))
 	case f.lines[pair] > 0:
-		return fmt.Errorf("line %d has a reading of the same statement and passage", f.lines[pair])
+		return fmt.Errorf("line %d already has a reading of this statement and passage", f.lines[pair])
 	}
 	if err := l.Reading.Check(text); err != nil {
 		return err

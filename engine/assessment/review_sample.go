@@ -27,7 +27,7 @@ func whyLeftOpen(i *api.SoAItem) string {
 	case i.Applicability == api.Undecided:
 		return "undecided whether it applies"
 	case i.Carried != nil && i.Carried.EvidenceChanged:
-		return "decided on other evidence"
+		return "decided on different evidence"
 	case i.SecondReading != nil:
 		return "the readers disagree"
 	case slices.ContainsFunc(i.Statements, func(s api.Statement) bool { return s.Verdict == judge.VerdictConflicting }):
@@ -89,7 +89,7 @@ func (s *Service) DrawReview(ctx context.Context, by api.Caller, in *api.DrawRev
 		out = describeReview(&v, &r, items)
 		return errors.Join(store.ReviewSamples.Put(tx, by.OrganizationID, &r), audit.RecordEvent(tx, by, audit.Event{
 			Type: "soa.review_sampled", AssessmentID: a.ID,
-			Summary:      fmt.Sprintf("drew %s to read of %d in the Statement of Applicability", prose.Count(out.Sampled, "item", "items"), out.Population),
+			Summary:      fmt.Sprintf("drew a sample of %s out of %d in the Statement of Applicability", prose.Count(out.Sampled, "item", "items"), out.Population),
 			ResourceType: "soa", ResourceID: v.ID, Data: map[string]any{"size": r.Size, "seed": r.Seed, "population": out.Population},
 		}))
 	})
@@ -248,9 +248,9 @@ func reviewStatement(r *api.ReviewSample) string {
 	found := fmt.Sprintf("Of the %s in the sample, %d had a wrong status or applicability.", prose.Count(r.Sampled, "item", "items"), r.Wrong)
 	switch {
 	case r.Outdated:
-		return "The draft has changed since the sample was drawn, so nothing follows from it."
+		return "The draft has changed since the sample was drawn, so the sample is no longer valid."
 	case r.SampledLeft > 0:
-		return fmt.Sprintf("%d of the %s in the sample are still to be read; what follows for the other items is known then.",
+		return fmt.Sprintf("%d of the %s in the sample are still to be read; the result for the other items is known after that.",
 			r.SampledLeft, prose.Count(r.Sampled, "item", "items"))
 	case r.NotRead == 0:
 		return "Every item was read."
@@ -273,13 +273,13 @@ func nextReviewStep(r *api.ReviewSample) string {
 	case r.MustReadLeft > 0:
 		return fmt.Sprintf("Read the %s that the draft leaves open, then the sample.", prose.Count(r.MustReadLeft, "item", "items"))
 	case r.SampledLeft > 0:
-		return "Read the rest of the sample, least sure first."
+		return "Read the rest of the sample, least certain items first."
 	case r.NotRead == 0:
 		return ""
 	case float64(*r.AtMostWrong) > acceptedShare*float64(r.NotRead) && r.SuggestedSize >= r.Population:
-		return "That is more than 5 %, and only reading every item would show less: read on where the errors were found."
+		return "That is more than 5 %, and only reading every item could bring it below that: continue where the errors were found."
 	case float64(*r.AtMostWrong) > acceptedShare*float64(r.NotRead) && r.SuggestedSize > r.Sampled:
-		return fmt.Sprintf("That is more than 5 %%. A sample of %d without further errors would show less.", r.SuggestedSize)
+		return fmt.Sprintf("That is more than 5 %%. A sample of %d with no further errors would bring it below that.", r.SuggestedSize)
 	}
-	return "Enough was read for 5 %. Read more if an item of little importance would matter, or if the errors found have a common cause."
+	return "Enough items have been read for a limit of 5 %. Read more if even minor errors would matter, or if the errors found have a common cause."
 }

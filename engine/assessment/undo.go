@@ -217,7 +217,7 @@ func (k deliverableType[V, I]) undo(
 	isApproved := head.Status == api.VersionApproved
 	if isApproved && k.gate == api.GatePOAM {
 		return nil, api.Conflict(
-			"version %d of the plan was approved with this change, so its dates stand; edit the items instead",
+			"version %d of the plan was approved with this change, so its dates can't be undone; edit the items instead",
 			head.VersionNumber,
 		)
 	}

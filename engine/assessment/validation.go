@@ -79,7 +79,7 @@ func checkItemSize(it *api.Item, evidence []api.Evidence, partCount int, texts .
 	}
 	for _, t := range append(texts, it.ControlCode, it.ControlTitle, it.DomainCode) {
 		if len(t) > maxItemText {
-			return api.Invalid("", "%s has a text of %d bytes, more than %d: %q", it.ControlCode, len(t), maxItemText, excerpt(t))
+			return api.Invalid("", "a text in %s is %d bytes long; the maximum is %d: %q", it.ControlCode, len(t), maxItemText, excerpt(t))
 		}
 	}
 	if it.ControlCode == "" {

@@ -194,7 +194,7 @@ func (v *dataVerifier) checkFiles(ctx context.Context, db *store.DB, organizatio
 	if err != nil {
 		v.addProblem(api.DataProblem{
 			Record: "files", Kind: NotRead,
-			Message: "records that name files can't be read, so missing files of others may be unnoticed: " + err.Error(),
+			Message: "records that refer to files can't be read, so missing files may go unnoticed: " + err.Error(),
 		})
 	}
 	for _, p := range c.Problems {

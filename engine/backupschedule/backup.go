@@ -48,7 +48,7 @@ func New(o Options) *Service {
 	s := &Service{Options: o}
 	var err error
 	if s.status, err = ReadStatus(o.DB.Dir()); err != nil {
-		o.Logger.Warn("the status of backups can't be read and starts anew", "error", err)
+		o.Logger.Warn("the backup status can't be read and has been reset", "error", err)
 	}
 	folder := folderIdentity(o.DB.Dir())
 	if f := s.status.Folder; f != "" && f != folder {
@@ -193,7 +193,7 @@ func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
 	if errors.Is(err, store.ErrCorrupt) {
 		// One damaged record must not leave everything else without a backup. The drill of this
 		// backup fails, so that the operator notices.
-		s.Logger.Error("data is damaged; the backup saves the rest", "error", err)
+		s.Logger.Error("some data is damaged; the backup contains the rest", "error", err)
 		options.AllowDamaged = true
 		m, err = s.DB.Backup(ctx, path, options)
 	}
@@ -319,7 +319,7 @@ func (s *Service) updateStatus(change func(*Status)) error {
 	defer s.mu.Unlock()
 	change(&s.status)
 	if err := writeJSON(filepath.Join(s.DB.Dir(), statusFile), s.status); err != nil {
-		return fmt.Errorf("storing the status of backups: %w", err)
+		return fmt.Errorf("storing the backup status: %w", err)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (s Status) Summarize(now time.Time) Summary {
 		failed := "the backup failed " + formatAge(now.Sub(s.Failure.At))
 		return Summary{
 			LevelFailed, failed + ": " + s.Failure.Problem + "; " + last, failed + "; " + public,
-			"solve the problem; the daemon tries again within " + formatDuration(min(s.Schedule.Every, retryInterval)),
+			"fix the problem; the daemon tries again within " + formatDuration(min(s.Schedule.Every, retryInterval)),
 		}
 	case s.Last == nil:
 		return Summary{LevelNote, last + "; one is made every " + every, public, ""}

@@ -305,7 +305,7 @@ func readZipFile(f *zip.File) ([]byte, error) {
 	defer r.Close()
 	content, err := io.ReadAll(io.LimitReader(r, maxDocumentBytes+1))
 	if err == nil && len(content) > maxDocumentBytes {
-		err = fmt.Errorf("it has more than %d MiB", maxDocumentBytes>>20)
+		err = fmt.Errorf("it is larger than %d MiB", maxDocumentBytes>>20)
 	}
 	return content, err
 }

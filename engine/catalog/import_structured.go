@@ -210,7 +210,7 @@ func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error)
 		if in.Framework != "" {
 			return nil, api.Invalid(
 				"framework",
-				"a catalog is exported completely; to export one framework, use the model profile or mapping-collection",
+				"a catalog can only be exported as a whole; to export one framework, use the model profile or mapping-collection",
 			)
 		}
 		return oscal.WriteCatalog(src, modified)

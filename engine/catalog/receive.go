@@ -72,7 +72,7 @@ func (s *Service) StoreReceivedCustom(ctx context.Context, by api.Caller, conten
 		return err
 	}
 	if len(content) > maxCustomCatalog {
-		return api.Invalid("file", "frameworks and controls may have at most %d MiB in total", maxCustomCatalog>>20)
+		return api.Invalid("file", "frameworks and controls can be up to %d MiB in total", maxCustomCatalog>>20)
 	}
 	var received customContent
 	d := json.NewDecoder(bytes.NewReader(content))

@@ -205,7 +205,7 @@ func (s *Service) StoreReceivedSnapshot(ctx context.Context, by api.Caller, snap
 		return "", err
 	}
 	if len(snapshot) > maxSnapshotBytes {
-		return "", api.Invalid("file", "a catalog may have at most %d MiB", maxSnapshotBytes>>20)
+		return "", api.Invalid("file", "a catalog can be up to %d MiB", maxSnapshotBytes>>20)
 	}
 	release, err := s.acquireImportSlot(ctx)
 	if err != nil {

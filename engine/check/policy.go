@@ -151,7 +151,7 @@ var Settings = []Setting{
 	{"min-maturity", "minimum average maturity, 0 to 5", SingleValue, true, func(p *Policy, v []string) error {
 		f, err := strconv.ParseFloat(v[0], 64)
 		if err != nil || !(f >= 0 && f <= 5) {
-			return fmt.Errorf("%q is not a level from 0 to 5", prose.Truncate(sanitizeLine(v[0]), 40))
+			return fmt.Errorf("%q is not a maturity level from 0 to 5", prose.Truncate(sanitizeLine(v[0]), 40))
 		}
 		p.MinMaturity = &f
 		return nil

@@ -74,7 +74,7 @@ func parseWaiver(n *yaml.Node, file string) (*Waiver, error) {
 	got := map[string]string{}
 	for _, f := range all {
 		if f.value.Kind != yaml.ScalarNode {
-			return nil, inputErrorf(file, f.line, "%s must be a single text", f.key)
+			return nil, inputErrorf(file, f.line, "%s must be a single string", f.key)
 		}
 		if f.value.Tag != "!!null" {
 			got[f.key] = prose.Truncate(sanitizeLine(f.value.Value), 2000)

@@ -71,7 +71,7 @@ func parseFields(n *yaml.Node, file, subject string, known []string) ([]field, e
 		}
 		switch {
 		case k.Kind != yaml.ScalarNode:
-			return nil, inputErrorf(file, k.Line, "a key must be a word")
+			return nil, inputErrorf(file, k.Line, "a key must be a string")
 		case !isKnown && didYouMean(name, known) != "":
 			return nil, inputErrorf(file, k.Line, "unknown key %q%s", prose.Truncate(name, 60), didYouMean(name, known))
 		case !isKnown:
@@ -96,11 +96,11 @@ func parseTextOrList(n *yaml.Node, file, key string) ([]string, error) {
 		out := []string{}
 		for _, c := range n.Content {
 			if c.Kind != yaml.ScalarNode || c.Tag == "!!null" {
-				return nil, inputErrorf(file, c.Line, "%s must be a list of words", key)
+				return nil, inputErrorf(file, c.Line, "%s must be a list of strings", key)
 			}
 			out = append(out, c.Value)
 		}
 		return out, nil
 	}
-	return nil, inputErrorf(file, n.Line, "%s must be a word or a list of words", key)
+	return nil, inputErrorf(file, n.Line, "%s must be a string or a list of strings", key)
 }

@@ -34,8 +34,8 @@ func TestModelThatSaysYes(t *testing.T) {
 	in := &api.ReadWithModelInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
 	in.Body.Seconds = 600
 	for every, want := range map[int]string{
-		1: "3 controls in a row got no valid answer (it finds passages for a check statement",
-		3: "answers found passages for a check statement",
+		1: "3 controls in a row got no valid answer (it cites passages for a check statement",
+		3: "answers cited passages for a check statement",
 	} {
 		calls, fooledEvery = 0, every
 		_, err := e.Assessments.ReadWithModel(t.Context(), b.by, in)

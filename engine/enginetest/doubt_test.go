@@ -76,8 +76,8 @@ func TestDecidingOnWhatIsSuperseded(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantWords(t, "decided", b.outdatedNotices(t, a, "unapproved"))
-	stale := "gap analysis was made from version 1 of the Statement of Applicability; version 2 is approved"
-	wantWords(t, "what rests on it", b.outdatedNotices(t, a, "source"), stale, "maturity assessment was made from version 1")
+	stale := "gap analysis is based on version 1 of the Statement of Applicability; version 2 is approved"
+	wantWords(t, "what rests on it", b.outdatedNotices(t, a, "source"), stale, "maturity assessment is based on version 1")
 
 	if err := b.move(t, a, api.StateClosed); err != nil {
 		t.Fatal(err)
@@ -94,12 +94,12 @@ func TestPlanBeforeItsBasis(t *testing.T) {
 	if _, err := b.Assessments.SubmitPOAM(t.Context(), b.by, &api.POAMInput{POAMVersionID: d.POAM.ID}); err != nil {
 		t.Fatal(err)
 	}
-	early := "Version 1 of the gap analysis is a draft, and version 1 of the POA&M, made from it, is under review"
+	early := "Version 1 of the gap analysis is a draft, and version 1 of the POA&M, which is based on it, is under review"
 	wantWords(t, "the approval", b.pending(t, a).Warnings, early)
 	if err := b.approve(t, b.pending(t, a).ID); err != nil {
 		t.Fatal(err)
 	}
-	wantWords(t, "the status", b.outdatedNotices(t, a, "unapproved"), "POA&M, made from it, is approved")
+	wantWords(t, "the status", b.outdatedNotices(t, a, "unapproved"), "POA&M, which is based on it, is approved")
 	l, err := b.Assessments.ListApprovals(t.Context(), b.by, &api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}})
 	if err != nil {
 		t.Fatal(err)

@@ -101,7 +101,7 @@ func refusalIfTooWeak(e embed.Embedder, score embed.Score) error {
 	if score >= embed.MinScore {
 		return nil
 	}
-	return fmt.Errorf("%w: %s scored %s in the test of %d questions, and %s are required (vectors at random score about 50%%); "+
+	return fmt.Errorf("%w: %s scored %s in the test of %d questions, and %s are required (random vectors score about 50%%); "+
 		"choose a model trained for search, such as ollama/nomic-embed-text, or the built-in one",
 		errRefused, e.Name(), score, len(embed.Questions()), embed.MinScore)
 }

@@ -22,13 +22,13 @@ func (s *Session) unassertedReason(d *preparedStatement, c *analyzedPassage, lab
 	}
 	isClaim := label == reading.States || label == reading.Part
 	if disclaimed, _ := c.disclaimer(); disclaimed && isClaim {
-		return "it follows a sentence that says that this isn't done"
+		return "it follows a sentence that says this isn't done"
 	}
 	for _, heading := range c.HeadingPath {
 		// a heading that names two subjects may also be about the organization: "What we promised
 		// and what the law wants"
 		if outside, _ := text.ReadDisclaimingHeading(heading); outside && !strings.Contains(heading, " and ") {
-			return "it is under a heading of what isn't the organization's practice"
+			return "it is under a heading for practices that are not the organization's own"
 		}
 	}
 	reason := ""
@@ -103,9 +103,9 @@ func (s *Session) unassertedSentenceReason(
 	case cur.IsUnasserted() && !askingPattern.MatchString(cur.Text) || lead != cur && lead.IsUnasserted():
 		return "it is reported, imagined or conditional, not asserted"
 	case isClaim && (cur.Disclaimed || c.undone) && cur.Denied == 0, isClaim && lead != cur && lead.Denied != 0 && !d.isProhibition():
-		return "it is under a heading or introduction that says that it isn't done"
+		return "it is under a heading or introduction that says it isn't done"
 	case isClaim && (cur.IsTableRow && cur.AnswersNo || cur.Denied == 1<<cur.ClauseCount-1) && leavesOutDenial(words):
-		return "the words leave out that this is denied"
+		return "the quoted words omit that this is denied"
 	}
 	return ""
 }

@@ -219,7 +219,7 @@ func (c *analyzedPassage) silenceReason(d *preparedStatement) string {
 	limit := limitOfCategory(c.category)
 	switch _, outside := c.disclaimer(); {
 	case limit == showsNothing, limit == showsTraining && !d.mentions("train") && !d.mentions("aware"):
-		return fmt.Sprintf("%s is of a kind that shows nothing of what the organization does: %s", c.documentName(), c.category)
+		return fmt.Sprintf("%s is a kind of document that doesn't show what the organization does: %s", c.documentName(), c.category)
 	case c.status.repealed:
 		return fmt.Sprintf("%s is no longer in force", c.documentName())
 	case outside:

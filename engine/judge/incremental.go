@@ -196,7 +196,7 @@ func samePassages(a, b []int) bool {
 func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judgement, error) {
 	b, d := l.plan.controls[code], l.judgements[code]
 	if b == nil {
-		return Judgement{}, fmt.Errorf("judging %s: it is not among the controls that were made ready", code)
+		return Judgement{}, fmt.Errorf("judging %s: it is not among the controls that were prepared", code)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -41,7 +41,7 @@ type statementVerdict struct {
 // Evaluate judges one control: each of its statements, and the control as a whole.
 func (s *Session) Evaluate(ctx context.Context, c api.Control) (Judgement, error) {
 	if s.finder == nil {
-		return Judgement{}, fmt.Errorf("judging %s: no finder was given to look for evidence with", c.Code)
+		return Judgement{}, fmt.Errorf("judging %s: no Finder was provided to search for evidence", c.Code)
 	}
 	if err := s.loadDocumentStatus(ctx); err != nil {
 		return Judgement{}, fmt.Errorf("judging %s: %w", c.Code, err)

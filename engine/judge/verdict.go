@@ -415,7 +415,7 @@ func (c *analyzedPassage) documentLimitation() string {
 		return fmt.Sprintf("The document is an example that hasn't been adapted: %q.", c.status.sampleWords)
 	}
 	if limitOfCategory(c.category) != showsAll {
-		return fmt.Sprintf("The document is of a kind that shows a part at most: %s.", c.category)
+		return fmt.Sprintf("A document of this kind can show only part of it: %s.", c.category)
 	}
 	if name := c.nameIfMarketing(); name != "" {
 		return fmt.Sprintf("From %q, which is marketing material or describes another organization.", name)

@@ -69,7 +69,7 @@ var (
 	ErrContextExceeded = errors.New("the prompt exceeds the model's context")
 	ErrBusy            = errors.New("too many requests are waiting for the model")
 	ErrInvalidResponse = errors.New("the server's response is invalid")
-	ErrRefused         = errors.New("the model's server refused the request")
+	ErrRefused         = errors.New("the model's server rejected the request")
 )
 
 const (

@@ -41,7 +41,7 @@ func checkCustomLook(b api.ReportBody) error {
 		}
 	}
 	if b.Paper != "" && (b.Layout != "" || !slices.Contains([]string{render.FormatPDF, render.FormatDOCX, render.FormatXLSX}, b.Format)) {
-		return api.Invalid("paper", "the paper can be chosen for pdf, docx and xlsx reports without a layout")
+		return api.Invalid("paper", "the paper size can only be set for pdf, docx and xlsx reports without a layout")
 	}
 	if b.Style != "" && b.Format != render.FormatDOCX {
 		return api.Invalid("style", "styles only apply to docx reports, not to %s", b.Format)

@@ -152,7 +152,7 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 			return err
 		}
 		if !isValidClientName(next.ClientName) {
-			return api.Invalid("client_name", "a client's name is a single line of at most %d bytes", maxClientName)
+			return api.Invalid("client_name", "a client's name must be a single line of up to %d bytes", maxClientName)
 		}
 		if next.DueDate != nil {
 			if _, err := next.DueDate.Time(); err != nil {

@@ -204,7 +204,7 @@ func (u *bundleImporter) checkBundleFromRemote(tx *store.Tx, l *store.SyncLink) 
 	switch on := err == nil; {
 	case on && m.Counter == waiting.Counter && m.BatchSHA256 != hex.EncodeToString(sum[:]):
 		return api.Conflict(
-			"the remote applied other changes of this clone as batch %d than those pending here: "+
+			"the remote's batch %d of this clone differs from the changes pending here: "+
 				"this folder is a copy of another or was restored from a backup; %s",
 			m.Counter,
 			cloneRestoredAdvice,

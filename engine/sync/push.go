@@ -167,7 +167,7 @@ func (r *batchApplier) parseUploadedDocuments(ctx context.Context) error {
 			return err
 		}
 		if n++; n > maxDocuments {
-			return api.Invalid("file", "a batch contains at most %d documents", maxDocuments)
+			return api.Invalid("file", "a batch can contain up to %d documents", maxDocuments)
 		}
 		doc, err := r.target.decodeDocument(l.Record)
 		if err != nil {

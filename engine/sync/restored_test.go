@@ -100,7 +100,7 @@ func TestTwoCopiesOfAClone(t *testing.T) {
 	answer, err := h.writeBundle(peer)
 	must(t, err)
 	if _, err := copied.importBundle(answer); !api.IsCode(err, api.CodeInvalidState) ||
-		!strings.Contains(err.Error(), "than those pending here") {
+		!strings.Contains(err.Error(), "differs from the changes pending here") {
 		t.Errorf("the answer to the one, at the other: %v", err)
 	}
 	st, err := copied.sy.Status(context.Background(), copied.localCaller, &api.SyncInput{AssessmentID: assessmentID})

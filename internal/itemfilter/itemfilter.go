@@ -41,7 +41,7 @@ func Compile[I any](text string) (*Filter[I], error) {
 		return f, nil
 	}
 	if len(text) > api.MaxWhereLength {
-		return nil, invalid("the filter has %d bytes; at most %d are allowed", len(text), api.MaxWhereLength)
+		return nil, invalid("the filter is %d bytes long; the maximum is %d", len(text), api.MaxWhereLength)
 	}
 	tree, err := parser.Parse(text)
 	if err != nil {
@@ -140,7 +140,7 @@ func (c *checker[I]) Visit(node *ast.Node) {
 			c.fail(n, "filters have no functions except lower and len")
 		}
 	default:
-		c.fail(n, "filters consist of fields, texts, numbers, lists and the operators %s and not", strings.Join(operators, " "))
+		c.fail(n, "filters consist of fields, strings, numbers, lists and the operators %s and not", strings.Join(operators, " "))
 	}
 }
 
@@ -151,7 +151,7 @@ func (c *checker[I]) visitBinary(n *ast.BinaryNode) {
 	}
 	if n.Operator == "matches" {
 		if _, ok := n.Right.(*ast.StringNode); !ok {
-			c.fail(n, "the pattern after matches has to be a text in quotes")
+			c.fail(n, "the pattern after matches must be a quoted string")
 		}
 	}
 	// A value that the field can't have would select nothing, or everything.

@@ -57,7 +57,7 @@ func TestSoAFilters(t *testing.T) {
 		`let a = note; a == ""`:                         `there is no field "a"`,
 		`any(requirements, # == "A.8.5")`:               "filters consist of",
 		`owner + owner == "x"`:                          "filters don't have the operator +",
-		`note matches owner`:                            "the pattern after matches has to be a text in quotes",
+		`note matches owner`:                            "the pattern after matches must be a quoted string",
 		`note matches "("`:                              "missing closing",
 		`$env.domain == "IAC"`:                          `there is no field "$env"`,
 		`owner.name == "x"`:                             "filters consist of",

@@ -144,7 +144,7 @@ func openWithRetry(ctx context.Context, path string, wait time.Duration, o *bbol
 }
 
 // errReplaced is the error if the path refers to a different file once the lock has been acquired.
-var errReplaced = errors.New("the file was replaced by a restore meanwhile; try again")
+var errReplaced = errors.New("the file was replaced by a restore in the meantime; try again")
 
 // openOnce opens the file without waiting. It returns errReplaced if path refers to a different file after the lock
 // was acquired.

@@ -198,7 +198,7 @@ func toKVError(err error) error {
 		e.kind, e.text = kv.ErrNotFound, "not found in the bucket"
 	case hasAnswer && answer.StatusCode == http.StatusForbidden:
 		e.kind = kv.ErrReadOnly
-		e.text = "the bucket refuses the credentials: they need to list the bucket, and to get, put and delete its objects"
+		e.text = "the bucket rejects the credentials: they need to list the bucket, and to get, put and delete its objects"
 	case hasAnswer && answer.StatusCode == http.StatusInsufficientStorage:
 		e.kind, e.text = kv.ErrDiskFull, "the bucket for files is full"
 	}

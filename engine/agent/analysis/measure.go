@@ -232,7 +232,7 @@ func (c labeledCase) answerKey(kind string) map[string]any {
 		return out
 	}
 	one := func(s string) string { return first([]string{s})[0] }
-	const said = "As the text says."
+	const said = "As stated in the text."
 	switch kind {
 	case "evidence":
 		return map[string]any{

@@ -68,7 +68,7 @@ func Verify(r io.ReaderAt, size int64) (*Report, error) {
 		return nil, fmt.Errorf("not an archive: %w", err)
 	}
 	if len(z.File) > maxFiles {
-		return nil, fmt.Errorf("the archive has %d files; at most %d are allowed", len(z.File), maxFiles)
+		return nil, fmt.Errorf("the archive has %d files; the maximum is %d", len(z.File), maxFiles)
 	}
 	c := &checker{files: map[string]*zip.File{}, intact: map[string]bool{}, report: &Report{OK: true}}
 	for _, f := range z.File {

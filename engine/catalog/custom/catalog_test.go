@@ -154,7 +154,7 @@ func TestRejectedCatalogs(t *testing.T) {
 		"not JSON":              {"hello", "", "not JSON"},
 		"cut off":               {small[:len(small)/2], "frameworks", "ends unexpectedly"},
 		"a bad line":            {"{\n\"a\": 1,\n]}", "", "line 3"},
-		"two documents":         {small + small, "", "more data after the end"},
+		"two documents":         {small + small, "", "unexpected data after the end"},
 		"not UTF-8":             {"\"\xff\"", "", "UTF-8"},
 		"10,000 deep":           {strings.Repeat(`{"a":`, 10000), "a.a.a", "nested"},
 		"lists 10,000 deep":     {strings.Repeat(`[`, 10000), "[0][0]", "nested"},

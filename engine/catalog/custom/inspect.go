@@ -82,7 +82,7 @@ func CheckAndHashJSON(data []byte) (sum string, err error) {
 			return "", pathErrorf(in.path(), "this is not JSON: %s", strings.TrimPrefix(describeSyntaxError(err, data), "json: "))
 		}
 		if in.started && len(in.stack) == 0 {
-			return "", pathErrorf("", "there is more data after the end of the document")
+			return "", pathErrorf("", "unexpected data after the end of the document")
 		}
 		in.started = true
 		if err := in.visit(tok); err != nil {
@@ -161,7 +161,7 @@ func (in *inspector) visit(tok json.Token) error {
 		return nil
 	case string:
 		if len(t) > maxTextBytes {
-			return pathErrorf(in.path(), "the text has %d bytes; at most %d are allowed", len(t), maxTextBytes)
+			return pathErrorf(in.path(), "the text is %d bytes long; the maximum is %d", len(t), maxTextBytes)
 		}
 		in.writeHash(compactJSONString(t))
 	case json.Number:

@@ -188,7 +188,7 @@ func (j *collectionMerger) mergeEntry(p *mapEntry, framework int, controlsAreSou
 	if !known && !bare {
 		return pathErrorf(
 			place+".relationship",
-			"there is no relationship %q; OSCAL has equal-to, equivalent-to, subset-of, superset-of, intersects-with and no-relationship",
+			"unknown relationship %q; OSCAL defines equal-to, equivalent-to, subset-of, superset-of, intersects-with and no-relationship",
 			scf.Shorten(p.Relationship),
 		)
 	}

@@ -176,7 +176,7 @@ func (s *Snapshot) indexMappings() error {
 		if m.Control < 0 || m.Control >= len(src.Controls) ||
 			m.Framework < 0 || m.Framework >= len(src.Frameworks) ||
 			m.Requirement < 0 || m.Requirement >= len(src.Frameworks[m.Framework].Requirements) {
-			return fmt.Errorf("mapping %d points to nothing", i)
+			return fmt.Errorf("mapping %d refers to a missing requirement", i)
 		}
 		if d := m.Detail; d != nil && (d.Strength < -1 || d.Strength > 10) {
 			return fmt.Errorf("mapping %d has strength %d", i, d.Strength)

@@ -245,7 +245,7 @@ func (im *importer) normalizeWordAndWarn(text, where string, known ...string) st
 			return k
 		}
 	}
-	im.warn(im.main.name, where, "%q is not one of %s; kept unchanged", scf.Shorten(text), strings.Join(known, ", "))
+	im.warn(im.main.name, where, "unknown value %q, expected %s; kept unchanged", scf.Shorten(text), strings.Join(known, ", "))
 	return word
 }
 
@@ -262,7 +262,7 @@ func (im *importer) parseApplicability(sheet, text, where string) []string {
 			out = append(out, word)
 		case "":
 		default:
-			im.warn(sheet, where, "%q is not one of people, process, technology, data, facility; skipped", scf.Shorten(word))
+			im.warn(sheet, where, "%q is not people, process, technology, data or facility; skipped", scf.Shorten(word))
 		}
 	}
 	return out

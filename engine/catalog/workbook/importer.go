@@ -119,7 +119,7 @@ func openWorkbook(r io.ReaderAt, size int64, limits Limits) (book *workbookReade
 		// excelize decodes all texts when the first one is used.
 		if texts, _ := raw.([]byte); bytes.Count(texts, []byte("<")) > limits.Cells {
 			return nil, nil, errors.Join(
-				readErrorf(ErrTooManyCells, "", "", "the workbook has more than %d texts", limits.Cells),
+				readErrorf(ErrTooManyCells, "", "", "the workbook has more than %d strings", limits.Cells),
 				file.Close(),
 			)
 		}

@@ -62,7 +62,7 @@ var (
 	formatMail      = newFormat("message/rfc822", "an email", "mail", ".eml", ".mbox")
 	formatMHTML     = newFormat("multipart/related", "a saved web page (MHTML)", "mail", ".mht", ".mhtml")
 	formatMsg       = newFormat("application/vnd.ms-outlook", "an Outlook message", "mail", ".msg")
-	formatTNEF      = newFormat("application/vnd.ms-tnef", "a message of Outlook (TNEF)", "mail", ".dat", ".tnef")
+	formatTNEF      = newFormat("application/vnd.ms-tnef", "an Outlook message (TNEF)", "mail", ".dat", ".tnef")
 	formatSigned    = newFormat("application/pkcs7-mime", "signed data", "mail", ".p7m", ".p7s")
 	formatZip       = newFormat("application/zip", "a zip archive", "zip", ".zip")
 	formatTar       = newFormat("application/x-tar", "a tar archive", "zip", ".tar")
@@ -97,7 +97,7 @@ var unsupportedFormats = []struct {
 	{"7z\xbc\xaf\x27\x1c", document.ErrUnsupported, "it is a 7z archive; unpack it and add its files"},
 	{"Rar!\x1a\x07", document.ErrUnsupported, "it is a RAR archive; unpack it and add its files"},
 	{"SQLite format 3\x00", document.ErrUnsupported, "it is a database"},
-	{"\x4c\x00\x00\x00\x01\x14\x02\x00", document.ErrUnsupported, "it is a Windows shortcut; add the file that it leads to"},
+	{"\x4c\x00\x00\x00\x01\x14\x02\x00", document.ErrUnsupported, "it is a Windows shortcut; add the file it points to"},
 }
 
 // pictureFormats lists the image formats supported by OCR, with their signatures.
@@ -226,7 +226,7 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 	}
 	if slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == "Index/Document.iwa" || f.Name == "Index.zip" }) {
 		return nil, document.NewError(document.ErrUnsupported, "",
-			"it is a document of Apple Pages, Numbers or Keynote; export it to PDF, Word, Excel or PowerPoint")
+			"it is an Apple Pages, Numbers or Keynote document; export it to PDF, Word, Excel or PowerPoint")
 	}
 	return formatZip, nil
 }
@@ -313,10 +313,10 @@ var oleStreams = []struct {
 	say    string
 }{
 	{"EncryptedPackage", document.ErrEncrypted, "an Office document"},
-	{"WordDocument", document.ErrUnsupported, "it is a Word document from before 2007 (.doc); save it as .docx"},
-	{"Workbook", document.ErrUnsupported, "it is an Excel workbook from before 2007 (.xls); save it as .xlsx"},
-	{"Book", document.ErrUnsupported, "it is an Excel workbook from before 2007 (.xls); save it as .xlsx"},
-	{"PowerPoint Document", document.ErrUnsupported, "it is a PowerPoint presentation from before 2007 (.ppt); save it as .pptx"},
+	{"WordDocument", document.ErrUnsupported, "it is a Word 97–2003 document (.doc); save it as .docx"},
+	{"Workbook", document.ErrUnsupported, "it is an Excel 97–2003 workbook (.xls); save it as .xlsx"},
+	{"Book", document.ErrUnsupported, "it is an Excel 97–2003 workbook (.xls); save it as .xlsx"},
+	{"PowerPoint Document", document.ErrUnsupported, "it is a PowerPoint 97–2003 presentation (.ppt); save it as .pptx"},
 	{"VisioDocument", document.ErrUnsupported, "it is a Visio drawing; save it as PDF"},
 }
 
@@ -334,7 +334,7 @@ func sniffOLE(content io.ReaderAt, size int64) (*format, error) {
 	if f.Root.Child("__properties_version1.0") != nil {
 		return formatMsg, nil
 	}
-	return nil, document.NewError(document.ErrUnsupported, "", "it is an OLE2 file of an unknown program; save it as .docx, .xlsx or PDF")
+	return nil, document.NewError(document.ErrUnsupported, "", "it is an OLE2 file from an unknown program; save it as .docx, .xlsx or PDF")
 }
 
 // looksBinary reports whether control characters make up more than a sixteenth of the data. It returns false for

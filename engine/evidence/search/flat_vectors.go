@@ -162,7 +162,7 @@ type chromemIndex struct{ collection *chromem.Collection }
 func newChromemIndex() chromemIndex {
 	c, err := chromem.NewDB().CreateCollection("passages", nil, nil)
 	if err != nil {
-		panic("chromem refuses a constant name: " + err.Error()) // can't happen unless the library changes
+		panic("chromem rejects a constant name: " + err.Error()) // can't happen unless the library changes
 	}
 	return chromemIndex{c}
 }

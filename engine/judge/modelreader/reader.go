@@ -43,7 +43,7 @@ type Outcome struct {
 // they have findings for the check statement.
 const (
 	ProblemQuotes = "its quotes don't appear in the passages, or are only headings"
-	ProblemFooled = "it finds passages for a check statement, which no document shows"
+	ProblemFooled = "it cites passages for a check statement that no document supports"
 )
 
 // Call is a request that the model answered.
@@ -211,7 +211,7 @@ func (r *Reader) ask(ctx context.Context, statements []Statement, use func(State
 			again = append(again, s)
 			misquoted[s.ID()] = ok
 		}
-		problem = "it left the statement out"
+		problem = "it omitted the statement"
 		if statements = again; len(again) == 0 {
 			return nil
 		}

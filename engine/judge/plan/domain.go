@@ -40,7 +40,7 @@ var domains = map[string]domain{
 		3,
 	},
 	"AAT": {
-		"Owner of artificial intelligence",
+		"Head of artificial intelligence",
 		"automated decisions may go wrong, leak data or treat people unfairly without anyone noticing",
 		3,
 	},

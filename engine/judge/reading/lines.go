@@ -106,9 +106,9 @@ func parseLine(b []byte) (l Line, err error) {
 	}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return l, errors.New("it is cut off; is the file complete?")
+		return l, errors.New("it is truncated; is the file complete?")
 	case err != nil:
-		return l, fmt.Errorf("it is not a reading in JSON: %w", err)
+		return l, fmt.Errorf("it is not a JSON reading: %w", err)
 	}
 	return l, nil
 }

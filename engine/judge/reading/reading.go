@@ -155,11 +155,11 @@ func (r Reading) Check(passage string) error {
 	words := strings.TrimSpace(r.Words)
 	switch {
 	case len(r.Words) > MaxWordsBytes:
-		return fmt.Errorf("the words have %d bytes; quote at most %d", len(r.Words), MaxWordsBytes)
+		return fmt.Errorf("the quote is %d bytes long; the maximum is %d", len(r.Words), MaxWordsBytes)
 	case r.Label == Silent && words != "":
-		return fmt.Errorf("a silent reading quotes no words, but has %q", prose.Truncate(words, 80))
+		return fmt.Errorf("a reading with the label silent can't quote words, but quotes %q", prose.Truncate(words, 80))
 	case r.Label != Silent && words == "":
-		return fmt.Errorf("the label is %s, but no words are quoted; copy the piece of the passage that shows it", r.Label)
+		return fmt.Errorf("the label is %s, but no words are quoted; copy the part of the passage that shows it", r.Label)
 	case r.Label != Silent && len(words) < min(MinWordsBytes, len(strings.TrimSpace(passage))):
 		return fmt.Errorf("the words %q are too short to show anything; quote at least %d characters", words, MinWordsBytes)
 	case r.Label != Silent && FindQuote(passage, words) == "":

@@ -230,7 +230,7 @@ func normalizeTextOfKind(g netguard.Guard, at string, f api.IntegrationField, te
 		if !slices.Contains(f.Choices, text) {
 			return nil, invalidFieldError(
 				at,
-				"%q is not one of %s%s",
+				"unknown value %q; choose from %s%s",
 				netguard.SanitizeLine(text),
 				strings.Join(f.Choices, ", "),
 				didYouMean(text, f.Choices),

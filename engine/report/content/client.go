@@ -111,7 +111,7 @@ func (v *Report) answerTiles() block.Facts {
 func (v *Report) postureTable() block.Table {
 	p := v.Story().Posture
 	t := block.Table{
-		Caption: fmt.Sprintf("The %s that apply, by what the evidence shows", prose.Count(p.Applicable, "measure", "measures")),
+		Caption: fmt.Sprintf("Status of the %s that apply, based on the evidence", prose.Count(p.Applicable, "measure", "measures")),
 		Columns: []block.Column{
 			{Name: "Status", Width: 5},
 			{Name: "Measures", Width: 3, Number: true},
@@ -391,7 +391,7 @@ func (v *Report) profilesSection() []block.Block {
 		out = append(out, v.profileCard(&s.Domains[i]))
 	}
 	if more := len(s.Domains) - maxProfiles; more > 0 {
-		out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s has every control of them.",
+		out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s lists all their controls.",
 			prose.Count(more, "domain", "domains"), s.appendixName(TemplateSoA))))
 	}
 	return out
@@ -612,7 +612,7 @@ func (v *Report) examinedSection() []block.Block {
 		add("%s could not be read.", prose.Count(more, "more document", "more documents"))
 	}
 	if n := v.describeNotRead(); n != "" {
-		add("Inside the documents, not read: %s.", n)
+		add("Not read inside the documents: %s.", n)
 	}
 	if v.Scope != nil {
 		for _, x := range v.Scope.Exclusions[:min(len(v.Scope.Exclusions), 10)] {

@@ -21,7 +21,7 @@ type LayoutData struct {
 	Figures          LayoutFigures     `json:"figures"`
 	Headline         string            `json:"headline" doc:"The answer in a few words."`
 	Answer           []string          `json:"answer" doc:"The answer in three sentences."`
-	Decision         string            `json:"decision" doc:"The decision that is asked for."`
+	Decision         string            `json:"decision" doc:"The decision requested."`
 	Posture          Posture           `json:"posture"`
 	Trend            *Trend            `json:"trend" doc:"The comparison with an earlier assessment; missing without one."`
 	Risks            []KeyRisk         `json:"risks" doc:"The key risks, at most 10, each with all findings that lead to it."`

@@ -129,7 +129,7 @@ func (v *Report) postureSlide() Slide {
 	s := v.Story()
 	if v.SoA == nil || len(s.Domains) == 0 {
 		return Slide{
-			Title: "Where the company stands is not known yet",
+			Title: "The company's posture is not known yet",
 			Texts: []SlideText{{Text: "No Statement of Applicability has been drafted yet, so there is no posture to show."}},
 		}
 	}
@@ -343,7 +343,7 @@ func (v *Report) roadmapSlide() Slide {
 		Small: effortAssumption,
 	}
 	if open == 1 {
-		out.Title = "The open action takes about " + s.Effort.String()
+		out.Title = "The open action requires about " + s.Effort.String()
 	}
 	if more := len(s.Roadmap) - slideQuarters; more > 0 {
 		out.Small = fmt.Sprintf("Not shown: %s; %s has all. %s",
@@ -377,7 +377,7 @@ func (v *Report) examinedSlide() Slide {
 		add("Not read: ", "%s.", prose.Count(len(unread), "document", "documents"))
 	}
 	if n := v.describeNotRead(); n != "" {
-		add("Inside the documents, not read: ", "%s.", n)
+		add("Not read inside the documents: ", "%s.", n)
 	}
 	if v.Scope != nil && len(v.Scope.Exclusions) > 0 {
 		add("Outside the scope: ", "%s.", strings.TrimRight(prose.Truncate(strings.Join(v.Scope.Exclusions, "; "), 2*slideText), "."))
@@ -391,7 +391,7 @@ func (v *Report) examinedSlide() Slide {
 
 func (v *Report) decisionSlide() Slide {
 	s := v.Story()
-	out := Slide{Title: "The decision that is asked for", Texts: []SlideText{{Lead: s.Decision}}}
+	out := Slide{Title: "The decision requested", Texts: []SlideText{{Lead: s.Decision}}}
 	for _, r := range s.Risks[:min(4, len(s.Risks))] {
 		if r.FirstStep == "" {
 			continue

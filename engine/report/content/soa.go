@@ -215,7 +215,7 @@ func decisiveDocumentsTable(documents []api.DecisiveDocument) block.Table {
 	t := block.Table{Caption: "Verdicts that depend on a single document", Columns: []block.Column{
 		{Name: "Document", Width: 8},
 		{Name: "Lines it changed", Width: 4, Number: true},
-		{Name: "Lines that rest on it alone", Width: 4, Number: true},
+		{Name: "Items that depend on it alone", Width: 4, Number: true},
 	}}
 	for _, d := range documents {
 		cells := []block.Cell{block.UserText(d.Filename), block.Number(d.LinesChanged), block.Number(d.LinesAlone)}

@@ -98,10 +98,10 @@ func (t *Trend) describe() string {
 	s := fmt.Sprintf("since %s (%s), %s improved and %s slipped", t.Earlier, t.AsOf,
 		prose.Count(len(t.Improved), "measure", "measures"), prose.GroupThousands(len(t.Slipped)))
 	if a, b := t.CompliancePct[0], t.CompliancePct[1]; a != nil && b != nil {
-		s += fmt.Sprintf("; the share in place, with half of those partly in place, went from %s%% to %s%%", prose.Decimal(*a), prose.Decimal(*b))
+		s += fmt.Sprintf("; the share in place, counting half of those partly in place, went from %s%% to %s%%", prose.Decimal(*a), prose.Decimal(*b))
 	}
 	if t.Added+t.Removed > 0 {
-		s += fmt.Sprintf("; %s new in scope and %s no longer",
+		s += fmt.Sprintf("; %s new in scope and %s no longer in scope",
 			prose.Count(t.Added, "measure is", "measures are"), prose.GroupThousands(t.Removed))
 	}
 	return prose.Capitalize(s) + "."
@@ -113,7 +113,7 @@ func (v *Report) whyChanged(before, after *api.SoAItem) string {
 		return "A person set the status."
 	}
 	if before.IsStatusOverruled() {
-		return "The status was set by a person before, and follows from the evidence now."
+		return "The status was previously set by a person and now follows from the evidence."
 	}
 	if name := newDocumentName(after.Evidence, v.Documents, v.Earlier.Documents); name != "" {
 		return "New evidence: " + name + "."
@@ -127,7 +127,7 @@ func (v *Report) whyChanged(before, after *api.SoAItem) string {
 	if v.SoA.Method != v.Earlier.SoA.Method {
 		return "The rules of the program changed, not the evidence."
 	}
-	return "The same documents, read together with others."
+	return "The same documents, but read together with others."
 }
 
 // newDocumentName returns the name of the first document cited as evidence whose content is not
@@ -168,7 +168,7 @@ func (v *Report) trendSection() []block.Block {
 		}
 		return prose.Decimal(*p) + unit
 	}
-	row("In place, with half of those partly", pct(t.CompliancePct[0], "%"), pct(t.CompliancePct[1], "%"))
+	row("In place, counting half of those partly in place", pct(t.CompliancePct[0], "%"), pct(t.CompliancePct[1], "%"))
 	row("Maturity (of 5)", pct(t.Maturity[0], ""), pct(t.Maturity[1], ""))
 	row("Critical and high findings", prose.GroupThousands(t.CriticalOrHigh[0]), prose.GroupThousands(t.CriticalOrHigh[1]))
 	out = append(out, f)

@@ -75,7 +75,7 @@ func TestOwnTemplateIsBounded(t *testing.T) {
 		"output": {
 			FormatHTML,
 			`{{range 1000000}}0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789{{end}}`,
-			"prints more than",
+			"output exceeds",
 		},
 		"a text that doubles": {FormatMarkdown, `{{$x := "0123456789"}}{{range 64}}{{$x = print $x $x}}{{end}}`, "text longer than"},
 		"a width":             {FormatMarkdown, `{{printf "%999999999d" 1}}`, "limited to three digits"},

@@ -487,7 +487,7 @@ func (c Column) expectedInputHint() string {
 	case KindChoice, KindYesNo:
 		return "; write one of " + strings.Join(c.choiceLabels(), ", ")
 	case KindChoices:
-		return "; write any of " + strings.Join(c.choiceLabels(), ", ") + ", one on each line"
+		return "; write any of " + strings.Join(c.choiceLabels(), ", ") + ", one per line"
 	case KindNumber:
 		return fmt.Sprintf("; write a whole number from %v to %v", c.Min, c.Max)
 	case KindDate:

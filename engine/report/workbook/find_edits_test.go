@@ -386,9 +386,9 @@ func TestBombsAreRefused(t *testing.T) {
 		},
 		{"columns", "more than 50 columns", archive(t, parts(`<worksheet><row r="1"><c r="ZZ1"><v>1</v></c></row></worksheet>`))},
 		{"rows backwards", "row 1 follows row 5", archive(t, parts(`<worksheet><row r="5"/><row r="1"/></worksheet>`))},
-		{"texts", "more than 100 texts", archive(t, texts)},
+		{"texts", "more than 100 strings", archive(t, texts)},
 		{"nested", "nested too deep", archive(t, parts(strings.Repeat("<a>", 70)))},
-		{"cut off", "cut off", archive(t, parts("<worksheet><row>"))},
+		{"cut off", "truncated", archive(t, parts("<worksheet><row>"))},
 		{"no XML", "damaged", archive(t, parts("<<<"))},
 		{"no sheets", "no list of sheets", archive(t, map[string]string{"a": ""})},
 	} {

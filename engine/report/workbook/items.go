@@ -201,7 +201,7 @@ func (b *Writer) addValidation(name, cells string, c Column) error {
 			return err
 		}
 	case KindChoices:
-		v.SetInput(c.Header, "One on each line: "+strings.Join(c.choiceLabels(), ", "))
+		v.SetInput(c.Header, "One per line: "+strings.Join(c.choiceLabels(), ", "))
 		return b.file.AddDataValidation(name, v)
 	default:
 		return nil

@@ -66,7 +66,7 @@ type readCell struct {
 // Read reads a workbook of the given size.
 func Read(ctx context.Context, r io.ReaderAt, size int64, limits Limits) (*Workbook, error) {
 	if size > limits.File {
-		return nil, unreadableErrorf("it has %d MiB; the maximum is %d", size>>20, limits.File>>20)
+		return nil, unreadableErrorf("it is %d MiB; the maximum is %d", size>>20, limits.File>>20)
 	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
@@ -230,7 +230,7 @@ func (b *workbookReader) walkXMLTokens(name string, data []byte, visit func(t xm
 		t, err := dec.RawToken()
 		if errors.Is(err, io.EOF) {
 			if depth != 0 {
-				return unreadableErrorf("its part %s is cut off", name)
+				return unreadableErrorf("its part %s is truncated", name)
 			}
 			return nil
 		}
@@ -240,7 +240,7 @@ func (b *workbookReader) walkXMLTokens(name string, data []byte, visit func(t xm
 		switch t.(type) {
 		case xml.StartElement:
 			if depth++; depth > 64 {
-				return unreadableErrorf("its part %s is nested too deep", name)
+				return unreadableErrorf("its part %s is nested too deeply", name)
 			}
 		case xml.EndElement:
 			if depth--; depth < 0 {
@@ -284,7 +284,7 @@ func (b *workbookReader) readSharedStrings(name string) error {
 				phonetic--
 			case "si":
 				if len(b.sharedStrings) >= b.limits.Cells {
-					return unreadableErrorf("it has more than %d texts", b.limits.Cells)
+					return unreadableErrorf("it has more than %d strings", b.limits.Cells)
 				}
 				b.sharedStrings = append(b.sharedStrings, decodeCharEscapes(text.String()))
 			}

@@ -282,7 +282,7 @@ func (r *statusError) Error() string {
 	}
 	switch r.status {
 	case http.StatusNotFound:
-		return "it has no such model (" + t + "); pull it, or name another"
+		return "it has no such model (" + t + "); pull it, or choose another"
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return "it rejected the key" // the response may contain the key
 	}

@@ -127,7 +127,7 @@ func poolModule(pool pdfium.Pool) (wazero.Runtime, wazero.CompiledModule, error)
 	runtime, ok := structField[wazero.Runtime](v, "runtime")
 	compiled, found := structField[wazero.CompiledModule](v, "compiledModule")
 	if !ok || !found {
-		return nil, nil, errors.New("this go-pdfium hides its module")
+		return nil, nil, errors.New("this version of go-pdfium doesn't expose its module")
 	}
 	return runtime, compiled, nil
 }

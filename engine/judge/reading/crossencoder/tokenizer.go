@@ -27,7 +27,7 @@ type tokenizer struct {
 
 func newTokenizer(pieces []string, n int) (*tokenizer, error) {
 	if len(pieces) != n {
-		return nil, errors.New("its vocabulary doesn't have the length that its header says")
+		return nil, errors.New("its vocabulary doesn't have the length given in its header")
 	}
 	t := tokenizer{ids: make(map[string]int32, n)}
 	for i, p := range pieces {

@@ -110,23 +110,23 @@ func ReadFile(path string) (*Network, error) {
 func Parse(file []byte) (*Network, error) {
 	body := len(file) - sha256.Size
 	if !bytes.HasPrefix(file, []byte(Magic)) {
-		return nil, errors.New("this is not a file of a reader's weights; train.py writes them as reader.bin")
+		return nil, errors.New("this is not a reader's weights file; train.py writes one, named reader.bin")
 	}
 	if body < len(Magic)+4 {
-		return nil, errors.New("the file of weights is cut off")
+		return nil, errors.New("the weights file is truncated")
 	}
 	sum := sha256.Sum256(file[:body])
 	if !bytes.Equal(sum[:], file[body:]) {
-		return nil, errors.New("the file of weights is cut off or damaged (its SHA-256 is wrong); copy it again")
+		return nil, errors.New("the weights file is truncated or damaged (its SHA-256 is wrong); copy it again")
 	}
 	n := &Network{sha256: hex.EncodeToString(sum[:])}
 	if err := n.parse(file[len(Magic):body]); err != nil {
-		return nil, fmt.Errorf("the file of weights can't be used: %w", err)
+		return nil, fmt.Errorf("the weights file can't be used: %w", err)
 	}
 	return n, nil
 }
 
-var errCut = errors.New("its tensors don't have the size that its header says")
+var errCut = errors.New("its tensors don't have the size given in its header")
 
 func (n *Network) parse(data []byte) error {
 	length := int(binary.LittleEndian.Uint32(data))

@@ -59,14 +59,14 @@ func (l *compiler) buildBlocks(root *node) {
 			open = append(open, openBlock{node: n})
 		case tagElse:
 			if len(open) == 0 {
-				l.addError(n, t.source, "it belongs to no {{#if}} or {{#each}}", "")
+				l.addError(n, t.source, "it is not inside an {{#if}} or {{#each}}", "")
 				continue
 			}
 			o := &open[len(open)-1]
 			o.elses = append(o.elses, n)
 		case tagClose:
 			if len(open) == 0 {
-				l.addError(n, t.source, "nothing is open that it could close", "remove it, or open the block before it")
+				l.addError(n, t.source, "it doesn't close an open block", "remove it, or open the block before it")
 				continue
 			}
 			o := open[len(open)-1]

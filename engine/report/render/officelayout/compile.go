@@ -254,7 +254,7 @@ func adviseOnNonValue(path, is string, fields []string) string {
 	if len(fields) == 0 {
 		return "write {{#each " + path + "}} {{@key}}: {{this}} {{/each}}"
 	}
-	return "name a field of it: " + prose.JoinOr(fields[:min(4, len(fields))])
+	return "choose one of its fields: " + prose.JoinOr(fields[:min(4, len(fields))])
 }
 
 // lineBreakXML returns the XML of a line break in the text element that contains the placeholder.
@@ -310,7 +310,7 @@ func (l *compiler) addParseError(n *node, source string, err error) {
 		suggestion = unknown.suggestion
 	}
 	if word := goTemplateWord.FindString(source); word != "" {
-		suggestion = "that is for layouts of HTML and Markdown; here, write {{#each LIST}} … {{/each}} and {{#if VALUE}} … {{/if}}"
+		suggestion = "that syntax is for HTML and Markdown layouts; here, write {{#each LIST}} … {{/each}} and {{#if VALUE}} … {{/if}}"
 	}
 	l.addError(n, source, err.Error(), suggestion)
 }
@@ -425,7 +425,7 @@ func (l *compiler) parseLoop(n *node, t *tag) (*eachItem, scopeType) {
 		switch word := p.nextToken(); word {
 		case "as":
 			if item.alias = p.nextToken(); item.alias == "" || strings.ContainsAny(item.alias, `."@/`) {
-				return fail(errors.New("after “as” comes a name without dots"))
+				return fail(errors.New("“as” must be followed by a name without dots"))
 			}
 		case "where":
 			p.scopes = append(slices.Clip(l.scopes), item)
@@ -434,7 +434,7 @@ func (l *compiler) parseLoop(n *node, t *tag) (*eachItem, scopeType) {
 			}
 		case "limit":
 			if out.limit, err = strconv.Atoi(p.nextToken()); err != nil || out.limit < 1 {
-				return fail(errors.New("after “limit” comes a number of items, at least 1"))
+				return fail(errors.New("“limit” must be followed by a number of items, at least 1"))
 			}
 		default:
 			return fail(&unknownName{

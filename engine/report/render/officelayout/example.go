@@ -173,7 +173,7 @@ func ExampleDocument() ([]byte, error) {
 			"{{#each items}}{{code}}", "{{action | first_sentence}}", "{{effort | label}}", `{{owner | default "open"}}{{/each}}`,
 		),
 		para("{{else}}"),
-		para("There is no open item in the plan."),
+		para("The plan has no open items."),
 		para("{{/each}}"),
 		para("{{#if charts.timeline}}{{image charts.timeline}}{{/if}}"),
 	}

@@ -68,7 +68,7 @@ func (x *executor) countSteps(n int) (mayContinue bool) {
 	case x.steps > maxSteps:
 		x.err = stopError("it takes more than %d steps; look for loops within loops over long lists", maxSteps)
 	case x.finished+x.out.Len() > maxOutput:
-		x.err = stopError("it prints more than %s; look for loops within loops over long lists", wording.FormatByteSize(maxOutput))
+		x.err = stopError("its output exceeds %s; look for loops within loops over long lists", wording.FormatByteSize(maxOutput))
 	case before>>12 != x.steps>>12:
 		if err := x.ctx.Err(); errors.Is(err, context.DeadlineExceeded) {
 			x.err = stopError("it takes longer than %v", maxDuration)

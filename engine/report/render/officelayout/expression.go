@@ -125,7 +125,7 @@ func tokenize(s string) (out []string, err error) {
 		if closing, ok := quotes[r]; ok {
 			end := strings.IndexAny(s[size:], closing)
 			if end < 0 {
-				return nil, errors.New("a text in quotation marks does not end")
+				return nil, errors.New("a quoted string is not closed")
 			}
 			out = append(out, `"`+s[size:size+end])
 			s = s[size+end:]
@@ -251,7 +251,7 @@ func (p *parser) parseNot() (expression, error) {
 		}
 		for _, side := range []expression{e, right} {
 			if d := describeType(side.typ()); d != "a value" {
-				return nil, fmt.Errorf("%s can't be compared; compare a field of it", d)
+				return nil, fmt.Errorf("%s can't be compared; compare one of its fields", d)
 			}
 		}
 		if operator == "=" {
@@ -307,7 +307,7 @@ func (p *parser) parsePath(text string) (expression, error) {
 			break
 		}
 		if rest, explicit = up, true; scope == 0 {
-			return nil, fmt.Errorf("%s: there is nothing around the report", text)
+			return nil, fmt.Errorf("%s: the report is already the outermost level", text)
 		}
 		scope--
 	}
@@ -319,7 +319,7 @@ func (p *parser) parsePath(text string) (expression, error) {
 		parts = parts[1:]
 	case strings.HasPrefix(first, "@"):
 		if first != "@number" && first != "@first" && first != "@last" && first != "@key" || len(parts) > 1 {
-			return nil, &unknownName{fmt.Sprintf("there is no “%s”", text), "there are @number, @first, @last, @key and @root"}
+			return nil, &unknownName{fmt.Sprintf("there is no “%s”", text), "use @number, @first, @last, @key or @root"}
 		}
 		for ; scope >= 0 && !p.scopes[scope].loop; scope-- {
 		}

@@ -87,25 +87,25 @@ func (f filter) check(t reflect.Type, arg string) string {
 	switch f.accepts {
 	case "list":
 		if t.Kind() != reflect.Slice && t.Kind() != reflect.Map {
-			return "the filter needs a list, but this is " + is
+			return "this filter only works on lists, but this is " + is
 		}
 		if f.takesArgument && t.Kind() == reflect.Slice && describeType(t.Elem()) != "a value" {
-			return "only lists of texts and numbers can be joined; use {{#each}}"
+			return "only lists of strings and numbers can be joined; use {{#each}}"
 		}
 	case "number":
 		if t.Kind() != reflect.Int && t.Kind() != reflect.Int64 && t.Kind() != reflect.Uint64 && t.Kind() != reflect.Float64 {
-			return "the filter needs a number"
+			return "this filter only works on numbers"
 		}
 		if n, err := strconv.Atoi(arg); arg != "" && (err != nil || n < 0 || n > 6) {
 			return "the number of digits must be 0 to 6"
 		}
 	case "moment":
 		if t != timeType && t != dateType {
-			return "the filter needs a date"
+			return "this filter only works on dates"
 		}
 	default:
 		if is != "a value" {
-			return fmt.Sprintf("%s can't be printed; use {{#each}}, or name a field of it", is)
+			return fmt.Sprintf("%s can't be printed; use {{#each}}, or choose one of its fields", is)
 		}
 	}
 	return ""

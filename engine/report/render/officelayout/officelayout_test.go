@@ -191,13 +191,13 @@ func TestProblems(t *testing.T) {
 		p("{{charts.heat_map}}"):            {"", "a picture can't be printed", "{{image charts.heat_map}}"},
 		p("{{image client.name}}"):          {"", "not a picture", "charts.heat_map"},
 		p("{{client.name | dat}}"):          {"", "no filter", "did you mean date?"},
-		p("{{client.name | date}}"):         {"", "needs a date", ""},
+		p("{{client.name | date}}"):         {"", "only works on dates", ""},
 		p("{{client.name"):                  {"", "no }} in its paragraph", ""},
 		p("{{#each risks}}"):                {"", "not closed", "{{/each}}"},
-		p("{{/if}}"):                        {"", "nothing is open", ""},
+		p("{{/if}}"):                        {"", "doesn't close an open block", ""},
 		p("{{#if draft}}") + p("{{/each}}"): {"document, paragraph 2", "it closes {{#if draft}}, document, paragraph 1", "{{/if}}"},
 		p("{{#foreach risks}}{{/foreach}}"): {"", "no block foreach", "{{#each LIST}}"},
-		p("{{range .risks}}"):               {"", "", "for layouts of HTML and Markdown"},
+		p("{{range .risks}}"):               {"", "", "for HTML and Markdown layouts"},
 		`<w:tbl>` + row(p("{{#if draft}}")) + `</w:tbl>` + p("{{/if}}"): {"document, table 1, row 1, column 1", "one end of the block is inside a table", ""},
 	} {
 		l, err := Read(docxWith(t, body), "docx")
@@ -229,7 +229,7 @@ func TestHostileLayouts(t *testing.T) {
 		want string
 	}{
 		"nothing":       {[]byte("x"), "is not a Word document"},
-		"old Word":      {[]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), "protected by a password or in the format of before 2007"},
+		"old Word":      {[]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), "protected by a password or in a format from before 2007"},
 		"a zip":         {docxWith(t, "", typesPart, "<a/>"), "not a docx file"},
 		"macros":        {docxWith(t, "", typesPart, strings.Replace(testTypes, "</Types>", `<Override PartName="/word/vbaProject.bin" ContentType="application/vnd.ms-office.vbaProject"/></Types>`, 1)), "macros"},
 		"a lone macro":  {docxWith(t, "", "word/vbaProject.bin", "x"), "macros"},

@@ -162,7 +162,7 @@ func (l *Layout) macrosError() error {
 func (l *Layout) open(file []byte) error {
 	kind := map[string]string{"docx": "Word document (.docx)", "pptx": "PowerPoint presentation (.pptx)"}[l.format]
 	if bytes.HasPrefix(file, []byte("\xd0\xcf\x11\xe0")) {
-		return refusalError("the layout is protected by a password or in the format of before 2007; save it as a %s without a password", kind)
+		return refusalError("the layout is protected by a password or in a format from before 2007; save it as a %s without a password", kind)
 	}
 	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -432,7 +432,7 @@ func (l *Layout) dropAttachedTemplate(relationsName, source string, root *node, 
 	l.replaced[source] = []byte(originalXML(settings))
 	l.problems = append(l.problems, Problem{
 		Part: source, Place: "document settings", Warning: true,
-		Message: "the reference to the template that the document was made from is left out of reports",
+		Message: "the reference to the document's own template is left out of reports",
 	})
 	return nil
 }

@@ -162,7 +162,7 @@ func (p *parser) parsePictureWidth() (float64, error) {
 	}
 	width, err := strconv.ParseFloat(strings.TrimSuffix(p.nextToken(), "cm"), 64)
 	if err != nil || width < 0.5 || width > maxPictureWidth {
-		return 0, fmt.Errorf("the width is a number of centimeters up to %d", maxPictureWidth)
+		return 0, fmt.Errorf("the width must be a number of centimeters up to %d", maxPictureWidth)
 	}
 	return width, nil
 }

@@ -228,7 +228,7 @@ func parsePart(data []byte, nodes *int) (*node, error) {
 		}
 	}
 	if at != root {
-		return nil, fmt.Errorf("the element %s does not end", at.name)
+		return nil, fmt.Errorf("the element %s is not closed", at.name)
 	}
 	return root, nil
 }

@@ -251,10 +251,10 @@ func readCrossReferences(file []byte) (offsets []int, end, root, info int, err e
 	lines := strings.Split(string(file[end:at]), "\n")
 	size := 0
 	if len(lines) < 3 {
-		return nil, 0, 0, 0, errors.New("the report's cross-reference table is cut")
+		return nil, 0, 0, 0, errors.New("the report's cross-reference table is truncated")
 	}
 	if _, err := fmt.Sscanf(lines[1], "0 %d", &size); err != nil || size < 1 || len(lines) < size+2 {
-		return nil, 0, 0, 0, errors.New("the report's cross-reference table is cut")
+		return nil, 0, 0, 0, errors.New("the report's cross-reference table is truncated")
 	}
 	offsets = make([]int, size)
 	for n := 1; n < size; n++ {

@@ -372,7 +372,7 @@ type limitedWriter struct {
 
 func (l *limitedWriter) Write(p []byte) (int, error) {
 	if l.left -= len(p); l.left < 0 {
-		return 0, templateLimitError("it prints more than " + wording.FormatByteSize(maxTemplateOutput))
+		return 0, templateLimitError("its output exceeds " + wording.FormatByteSize(maxTemplateOutput))
 	}
 	n, err := l.w.Write(p)
 	if err != nil {
