@@ -86,7 +86,7 @@ func replaceNils(v reflect.Value) {
 			return
 		}
 		if e := v.Type().Elem(); e.Kind() == reflect.Struct && len(collectionFields(e)) > 0 ||
-			e.Kind() != reflect.Struct && leadsToCollection(e, nil) {
+			e.Kind() != reflect.Struct && mayContainCollection(e, nil) {
 			for i := range v.Len() {
 				replaceNils(v.Index(i))
 			}
@@ -116,7 +116,7 @@ func collectionFields(t reflect.Type) []int {
 	fields := []int{}
 	if _, isTime := t.MethodByName("UnixNano"); !isTime {
 		for i := range t.NumField() {
-			if f := t.Field(i); f.IsExported() && leadsToCollection(f.Type, nil) {
+			if f := t.Field(i); f.IsExported() && mayContainCollection(f.Type, nil) {
 				fields = append(fields, i)
 			}
 		}
@@ -125,21 +125,21 @@ func collectionFields(t reflect.Type) []int {
 	return fields
 }
 
-// leadsToCollection reports whether a value of the type is or may contain a slice or map. within lists the enclosing
+// mayContainCollection reports whether a value of the type is or may contain a slice or map. within lists the enclosing
 // structs.
-func leadsToCollection(t reflect.Type, within []reflect.Type) bool {
+func mayContainCollection(t reflect.Type, within []reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Slice, reflect.Map:
 		return true
 	case reflect.Pointer:
-		return leadsToCollection(t.Elem(), within)
+		return mayContainCollection(t.Elem(), within)
 	case reflect.Struct:
 		if _, isTime := t.MethodByName("UnixNano"); isTime || slices.Contains(within, t) {
 			return false
 		}
 		within = append(within, t)
 		for i := range t.NumField() {
-			if f := t.Field(i); f.IsExported() && leadsToCollection(f.Type, within) {
+			if f := t.Field(i); f.IsExported() && mayContainCollection(f.Type, within) {
 				return true
 			}
 		}

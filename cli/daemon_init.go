@@ -84,7 +84,7 @@ func (a *app) createFirstOrganization(ctx context.Context, in *api.NewOrganizati
 		if err := a.out.Print(out, func(p *print.Page) { renderInitResult(p, out) }); err != nil {
 			return err
 		}
-		if out.hasRequestedAccounts(in) {
+		if out.matchesRequest(in) {
 			return nil
 		}
 		return withHint(
@@ -141,8 +141,8 @@ func (a *app) readOrganizationsAndAdmins(ctx context.Context) (*initResult, erro
 	return out, nil
 }
 
-// hasRequestedAccounts reports whether the organization and admin requested by in already exist.
-func (i *initResult) hasRequestedAccounts(in *api.NewOrganizationInput) bool {
+// matchesRequest reports whether the organization and admin requested by in already exist.
+func (i *initResult) matchesRequest(in *api.NewOrganizationInput) bool {
 	return slices.Contains(i.Admins, in.Body.Owner.Email) && slices.ContainsFunc(i.Organizations, func(o api.Organization) bool {
 		return o.Name == in.Body.Name && (in.Body.Slug == "" || o.Slug == in.Body.Slug)
 	})

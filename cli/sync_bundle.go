@@ -109,7 +109,7 @@ func (a *app) readPeerKey(ctx context.Context, arg string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		p, err := onlyPeer(found, arg)
+		p, err := requireSinglePeer(found, arg)
 		if err != nil {
 			return "", err
 		}
@@ -159,7 +159,7 @@ func (a *app) findPeer(ctx context.Context, ref string) (*api.SyncPeer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return onlyPeer(found, ref)
+	return requireSinglePeer(found, ref)
 }
 
 // matchingPeers returns the trusted keys with the given name, id or fingerprint.
@@ -176,9 +176,9 @@ func (a *app) matchingPeers(ctx context.Context, ref string) (found []api.SyncPe
 	return found, nil
 }
 
-// onlyPeer returns the only element of found. If there is none or more than one, it returns an error that
+// requireSinglePeer returns the only element of found. If there is none or more than one, it returns an error that
 // names ref.
-func onlyPeer(found []api.SyncPeer, ref string) (*api.SyncPeer, error) {
+func requireSinglePeer(found []api.SyncPeer, ref string) (*api.SyncPeer, error) {
 	switch len(found) {
 	case 1:
 		return &found[0], nil

@@ -261,9 +261,9 @@ func resetTraits(sc *api.Scope, names []string, detected map[string]api.Trait) e
 // something else.
 const documentsDisagree = "; the documents say "
 
-// documentedTraitValue returns the value of a trait according to the documents if a user set a
+// differingDocumentedValue returns the value of a trait according to the documents if a user set a
 // different one, and "" otherwise.
-func documentedTraitValue(t api.Trait) string {
+func differingDocumentedValue(t api.Trait) string {
 	if t.Source == "evidence" && t.Value != "unknown" {
 		return t.Value
 	}
@@ -309,7 +309,7 @@ func manualScopeChange(b api.ScopeBody) func(*api.Scope) error {
 				continue // the client sent the value back unchanged
 			}
 			t.Evidence = was.Evidence
-			if documented := documentedTraitValue(was); documented != "" && documented != t.Value {
+			if documented := differingDocumentedValue(was); documented != "" && documented != t.Value {
 				t.Reason += documentsDisagree + documented
 			}
 			sc.Traits[name] = t

@@ -446,14 +446,14 @@ func (s *Service) notifyChanged(tx *store.Tx, by api.Caller, doc *store.Document
 // isAnyPassage makes notifyChanged report all passages of a document.
 func isAnyPassage(string) (bool, error) { return true, nil }
 
-// trimName trims trailing punctuation from the name of a person or role.
-func trimName(s string) string { return strings.TrimRight(s, " .;,") }
+// trimPersonName trims trailing punctuation from the name of a person or role.
+func trimPersonName(s string) string { return strings.TrimRight(s, " .;,") }
 
 // copyParsedMetadata copies the metadata that was found in a file to its document, and categorizes the document
 // if it has no category.
 func copyParsedMetadata(doc *store.Document, parsed *document.Document, categorize func(filename, title, text string) string) {
 	doc.MIMEType, doc.Language, doc.PageCount = parsed.MIME, parsed.Language, parsed.PageCount
-	doc.DocVersion, doc.Owner, doc.ApprovedBy = parsed.Version, trimName(parsed.Owner), trimName(parsed.ApprovedBy)
+	doc.DocVersion, doc.Owner, doc.ApprovedBy = parsed.Version, trimPersonName(parsed.Owner), trimPersonName(parsed.ApprovedBy)
 	doc.Warnings, doc.NotRead, doc.Readers = parsed.Warnings, parsed.NotRead, parsed.Readers
 	if parsed.Title != "" {
 		doc.Title = parsed.Title

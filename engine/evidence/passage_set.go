@@ -181,7 +181,7 @@ func (s *Service) deleteDiscarded(ctx context.Context) error {
 	for {
 		var sets []store.PassageSet
 		err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-			sets, err = s.unusedSets(tx)
+			sets, err = s.findUnusedPassageSets(tx)
 			return err
 		})
 		if err != nil || len(sets) == 0 {
@@ -195,9 +195,9 @@ func (s *Service) deleteDiscarded(ctx context.Context) error {
 	}
 }
 
-// unusedSets returns up to deleteBatch passage sets that no document uses and that are not being written. Within
+// findUnusedPassageSets returns up to deleteBatch passage sets that no document uses and that are not being written. Within
 // an Update transaction, none of them can become used.
-func (s *Service) unusedSets(tx *store.Tx) (sets []store.PassageSet, err error) {
+func (s *Service) findUnusedPassageSets(tx *store.Tx) (sets []store.PassageSet, err error) {
 	for set, err := range store.DiscardedPassages.AcrossTenants().Scan(tx) {
 		if err != nil {
 			return nil, err
@@ -215,7 +215,7 @@ func (s *Service) unusedSets(tx *store.Tx) (sets []store.PassageSet, err error) 
 // deleteDiscardedBatch deletes up to deleteBatch passages and packs of unused sets. Sets that are
 // empty after that are removed from the list of discarded sets.
 func (s *Service) deleteDiscardedBatch(tx *store.Tx) error {
-	sets, err := s.unusedSets(tx)
+	sets, err := s.findUnusedPassageSets(tx)
 	if err != nil {
 		return err
 	}

@@ -123,9 +123,9 @@ func (s *Service) Begin(ctx context.Context, r Request) (recorded *Response, fin
 // errInProgressElsewhere is the error of claimOrGetRecorded if another process is executing the same request.
 var errInProgressElsewhere = errors.New("another process executes this request")
 
-// claim returns the key by which processes that share a database detect that one of them is already
+// inProgressKey returns the key by which processes that share a database detect that one of them is already
 // executing the request.
-func (r Request) claim() string {
+func (r Request) inProgressKey() string {
 	return "request " + hashKey(r.OrganizationID+"\x00"+r.Operation+"\x00"+r.Key)
 }
 
@@ -148,7 +148,7 @@ func (s *Service) claimOrGetRecorded(ctx context.Context, r Request) (recorded *
 		stored, err := store.IdempotentReplies.Get(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
 		switch {
 		case errors.Is(err, store.ErrNotFound), err == nil && !tx.Now().Before(stored.ExpiresAt):
-			if _, err := tx.Claim(r.claim()); err != nil {
+			if _, err := tx.Claim(r.inProgressKey()); err != nil {
 				return err
 			}
 			return store.IdempotentReplies.Put(tx, &store.IdempotentReply{
@@ -160,7 +160,7 @@ func (s *Service) claimOrGetRecorded(ctx context.Context, r Request) (recorded *
 		case stored.Fingerprint != r.Fingerprint:
 			return api.Invalid(api.IdempotencyHeader, "this idempotency key was used for another request; use a new one")
 		case !stored.Done:
-			if elsewhere, err := tx.IsClaimedElsewhere(r.claim()); err != nil || elsewhere {
+			if elsewhere, err := tx.IsClaimedElsewhere(r.inProgressKey()); err != nil || elsewhere {
 				return cmp.Or(err, errInProgressElsewhere)
 			}
 			return api.Conflict(
@@ -189,7 +189,7 @@ func (s *Service) storeOrForgetResponse(ctx context.Context, r Request, a *Respo
 		if err != nil {
 			return fmt.Errorf("reading the request's record: %w", err)
 		}
-		if err := tx.Release(r.claim()); err != nil {
+		if err := tx.Release(r.inProgressKey()); err != nil {
 			return err
 		}
 		if a == nil {

@@ -92,7 +92,7 @@ func newThrottle(clock func() time.Time) *throttle {
 
 // refuseIfTooSoon returns a RATE_LIMITED error if an attempt comes too soon after failed ones.
 func (t *throttle) refuseIfTooSoon(g guesser) error {
-	t.share()
+	t.exchangeFailureCounts()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	wait := time.Duration(0)
@@ -144,8 +144,8 @@ func (t *throttle) recordFailure(g guesser) {
 	}
 }
 
-// share exchanges failure counts with other processes. If that fails, only this process's counts apply.
-func (t *throttle) share() {
+// exchangeFailureCounts exchanges failure counts with other processes. If that fails, only this process's counts apply.
+func (t *throttle) exchangeFailureCounts() {
 	if t.exchange == nil {
 		return
 	}

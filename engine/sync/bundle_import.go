@@ -454,14 +454,14 @@ func (u *bundleImporter) requireDecisionsPermitted(ctx context.Context, files []
 			for i := range f.lines {
 				l := &f.lines[i]
 				t := tableByName(l.Table)
-				if t == nil || t.decision(l.Record) == "" {
+				if t == nil || t.describeDecision(l.Record) == "" {
 					continue
 				}
 				local, _, err := t.read(tx, u.by.OrganizationID, l.Key)
 				if err != nil {
 					return err
 				}
-				if d := t.decision(l.Record); d != t.decision(local) && !slices.Contains(found, d) {
+				if d := t.describeDecision(l.Record); d != t.describeDecision(local) && !slices.Contains(found, d) {
 					found = append(found, d)
 				}
 			}

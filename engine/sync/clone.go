@@ -559,7 +559,7 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 // recordDecisionSigner records on an approval which key signed the bundle that contained the decision, if the
 // decision was not known here before.
 func (t *pullApplier) recordDecisionSigner(tab *table, approval, local fields) (err error) {
-	if d := tab.decision(approval); d != "" && d != tab.decision(local) {
+	if d := tab.describeDecision(approval); d != "" && d != tab.describeDecision(local) {
 		delete(approval, "remote_key")
 		if t.peer != nil {
 			approval["remote_key"], err = json.Marshal(t.peer.BundleKey())

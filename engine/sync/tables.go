@@ -360,9 +360,9 @@ func (t *table) displayName(f fields) string {
 	return string(f[t.labelField])
 }
 
-// decision describes the decision recorded in a record, such as "soa version 1 approved by Ada Byron".
+// describeDecision describes the decision recorded in a record, such as "soa version 1 approved by Ada Byron".
 // It returns "" if there is none. A version's status counts as a decision even without an approval.
-func (t *table) decision(f fields) string {
+func (t *table) describeDecision(f fields) string {
 	verdict, by, gate := stringFromJSON(f["status"]), stringFromJSON(f["approved_by"]), t.gate
 	switch {
 	case t.name == store.Approvals.Name():

@@ -110,8 +110,8 @@ func matchQuote(text, quote string) string {
 	if exact := reading.FindQuote(text, quote); exact != "" {
 		return exact
 	}
-	wanted, _ := skeleton(quote)
-	have, starts := skeleton(text)
+	wanted, _ := significantCharacters(quote)
+	have, starts := significantCharacters(text)
 	if wanted == "" {
 		return ""
 	}
@@ -124,9 +124,9 @@ func matchQuote(text, quote string) string {
 	return text[starts[at] : last+width]
 }
 
-// skeleton returns the characters of a text that a quote must not change and, for each of their
+// significantCharacters returns the characters of a text that a quote must not change and, for each of their
 // bytes, the offset of the original character in text.
-func skeleton(text string) (letters string, offsets []int) {
+func significantCharacters(text string) (letters string, offsets []int) {
 	var out strings.Builder
 	var starts []int
 	for i, r := range text {

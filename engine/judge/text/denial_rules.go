@@ -75,7 +75,7 @@ func (s *Stance) prohibitUntilCondition(words []word) {
 		if subject && !reportsLack && isOneOf(w.text, "before", "until", "unless") && clauseHasParticiple(words, w.clause) {
 			s.Denied &^= before
 			s.Prohibited |= before
-			s.prohibitJoinedNoClauses(words, words[i-1].clause)
+			s.markPrecedingNoClausesProhibited(words, words[i-1].clause)
 		}
 		// "Data under legal hold is not deleted until counsel lifts it."
 		if (w.text == "until" || w.text == "unless") && hasPassiveDenial(words, words[i-1].clause) && describesEvent(words[i:]) {
@@ -120,9 +120,9 @@ func startsWithNo(words []word, clause uint8) bool {
 	return wordAt(words, i) == "no"
 }
 
-// prohibitJoinedNoClauses turns the "no …" clauses that precede the given one and are joined to it
+// markPrecedingNoClausesProhibited turns the "no …" clauses that precede the given one and are joined to it
 // into prohibitions: "no data is sent and no account is opened before …".
-func (s *Stance) prohibitJoinedNoClauses(words []word, clause uint8) {
+func (s *Stance) markPrecedingNoClausesProhibited(words []word, clause uint8) {
 	for ; clause > 0; clause-- {
 		before := uint64(1) << (clause - 1)
 		if !startsWithNo(words, clause) || s.Denied&before == 0 || !startsWithNo(words, clause-1) {

@@ -172,7 +172,7 @@ func decodeHeader(p *enmime.Part, name string) string {
 // collectParts finds the body and the attachments, including those in signed data. If the body
 // comes in alternative formats, plain text is preferred over HTML.
 func (l *mailMessage) collectParts(root *enmime.Part) error {
-	root, err := openOpaque(root)
+	root, err := unwrapOpaquelySigned(root)
 	if err != nil {
 		return err
 	}

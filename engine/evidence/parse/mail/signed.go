@@ -84,8 +84,8 @@ func isMIMEEntity(data []byte) bool {
 	return found && !bytes.ContainsAny(name, " \t\n<") && bytes.Contains(bytes.ToLower(header), []byte("content-type:"))
 }
 
-// openOpaque returns the parts inside an opaquely signed email, or root itself for other emails.
-func openOpaque(root *enmime.Part) (*enmime.Part, error) {
+// unwrapOpaquelySigned returns the parts inside an opaquely signed email, or root itself for other emails.
+func unwrapOpaquelySigned(root *enmime.Part) (*enmime.Part, error) {
 	for range maxSignatures {
 		if !isOpaque(root) {
 			return root, nil

@@ -34,14 +34,14 @@ func (w *odfWalker) readOrCountMedia(kind string, e xml.StartElement) {
 			w.addTextsOfPicture(pictureTexts(w.b, w.z, w.folder+href, w.locator())...)
 		}
 	case "object":
-		w.readObject(w.folder + path.Clean(href) + "/")
+		w.readEmbeddedObject(w.folder + path.Clean(href) + "/")
 	default:
 		w.b.Doc.AddNotRead(kind, 1, w.locator())
 	}
 }
 
-// readObject reads a document or chart that is stored in a folder of the file.
-func (w *odfWalker) readObject(folder string) {
+// readEmbeddedObject reads a document or chart that is stored in a folder of the file.
+func (w *odfWalker) readEmbeddedObject(folder string) {
 	format := ""
 	var titles, labels []string
 	var open strings.Builder

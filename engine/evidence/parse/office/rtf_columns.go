@@ -21,15 +21,15 @@ type rtfRow struct {
 // writeRows writes the rows held back. A cell that is as wide as several columns of other rows
 // covers all of them, because that is how Word and LibreOffice store merged cells.
 func (r *rtfReader) writeRows() {
-	columns := rtfColumns(r.rows)
+	columns := rtfColumnEdges(r.rows)
 	for _, row := range r.rows {
 		r.table.AddRow(row.spread(columns), api.Locator{})
 	}
 	r.rows = nil
 }
 
-// rtfColumns returns the right edges of the columns of rows.
-func rtfColumns(rows []rtfRow) []int {
+// rtfColumnEdges returns the right edges of the columns of rows.
+func rtfColumnEdges(rows []rtfRow) []int {
 	var edges []int
 	for i, row := range rows {
 		if i == 0 || !slices.Equal(row.edges, rows[i-1].edges) {

@@ -100,7 +100,7 @@ func (p *pageContent) findStrikes(horizontal bool) []rule {
 		for _, w := range p.words {
 			if w.turn.isVertical() != horizontal && w.isCrossedBy(r) {
 				a, b := w.along()
-				from, to, size = min(from, a), max(to, b), max(size, w.thickness())
+				from, to, size = min(from, a), max(to, b), max(size, w.sizeAcrossText())
 			}
 		}
 		if r.from > from-size && r.to < to+size {
@@ -118,8 +118,8 @@ func (w word) along() (from, to float64) {
 	return w.x0, w.x1
 }
 
-// thickness returns the size of a word across its writing direction.
-func (w word) thickness() float64 {
+// sizeAcrossText returns the size of a word across its writing direction.
+func (w word) sizeAcrossText() float64 {
 	if w.turn.isVertical() {
 		return w.x1 - w.x0
 	}
@@ -133,10 +133,10 @@ func (w word) isCrossedBy(r rule) bool {
 		return false
 	}
 	if w.turn.isVertical() {
-		d := (r.at - w.x0) / w.thickness()
+		d := (r.at - w.x0) / w.sizeAcrossText()
 		return d > 0.3 && d < 0.7
 	}
-	d := (r.at - w.y0) / w.thickness()
+	d := (r.at - w.y0) / w.sizeAcrossText()
 	return d > 0.35 && d < 0.7
 }
 

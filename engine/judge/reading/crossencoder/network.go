@@ -55,7 +55,7 @@ func (n *Network) probabilities(s *scratch, ids []int32, second int) [5]float64 
 	for i := range n.layers {
 		l := &n.layers[i]
 		s.multiplyByWeights(s.qkv, s.x, &l.qkv, width)
-		n.attend(s, length)
+		n.computeAttention(s, length)
 		s.multiplyByWeights(s.inner, s.mixed, &l.out, width)
 		addAndNormalize(s.x, s.inner, &l.norm1, length, width)
 		s.multiplyByWeights(s.inner, s.x, &l.up, width)
@@ -96,8 +96,8 @@ func addAndNormalize(x, rows []float32, by *normWeights, length, width int) {
 	}
 }
 
-// attend computes the output of the attention heads from s.qkv.
-func (n *Network) attend(s *scratch, length int) {
+// computeAttention computes the output of the attention heads from s.qkv.
+func (n *Network) computeAttention(s *scratch, length int) {
 	width, size := n.Width, n.Width/n.Heads
 	rows, wide := roundUp(length, rowBlock), roundUp(length, step)
 	s.q, s.k, s.v = grow(s.q, rows*size), grow(s.k, rows*size), grow(s.v, size*wide)

@@ -82,8 +82,8 @@ func (l *compiler) buildBlocks(root *node) {
 	}
 }
 
-// topmost returns n or, if blocks were built around it among the same siblings, the outermost one.
-func topmost(n *node) *node {
+// outermostBlock returns n or, if blocks were built around it among the same siblings, the outermost one.
+func outermostBlock(n *node) *node {
 	for n.parent != nil && n.parent.block != nil {
 		n = n.parent
 	}
@@ -94,10 +94,10 @@ func topmost(n *node) *node {
 // that contain a and b.
 func commonParent(a, b *node) (parent, childA, childB *node) {
 	above := map[*node]*node{} // maps ancestors of a to their child that contains a
-	for n := topmost(a); n.parent != nil; n = topmost(n.parent) {
+	for n := outermostBlock(a); n.parent != nil; n = outermostBlock(n.parent) {
 		above[n.parent] = n
 	}
-	for n := topmost(b); n.parent != nil; n = topmost(n.parent) {
+	for n := outermostBlock(b); n.parent != nil; n = outermostBlock(n.parent) {
 		if c := above[n.parent]; c != nil {
 			return n.parent, c, n
 		}
@@ -114,12 +114,12 @@ func (l *compiler) buildBlock(o openBlock, end *node) {
 		return
 	}
 	if parent.hasName("w:tr", "a:tr") {
-		from = topmost(parent)
+		from = outermostBlock(parent)
 		parent, to = from.parent, from
 	}
 	rows := false
 	for _, limit := range []struct{ tag, child *node }{{o.node, from}, {end, to}} {
-		at := innermost(limit.tag, limit.child)
+		at := innermostWithTag(limit.tag, limit.child)
 		rows = at.hasName("w:tr", "a:tr")
 		if message := describeMisplacedBlock(limit.tag, at); message != "" {
 			l.addError(limit.tag, limit.tag.tag.source, message, "put both ends in one paragraph, one table, or in paragraphs of one text")
@@ -175,8 +175,8 @@ func (l *compiler) buildBlock(o openBlock, end *node) {
 	}
 }
 
-// innermost returns child or, if it is a block that was built before, the node within it that contains the tag.
-func innermost(tagNode, child *node) *node {
+// innermostWithTag returns child or, if it is a block that was built before, the node within it that contains the tag.
+func innermostWithTag(tagNode, child *node) *node {
 	for child != tagNode && child.block != nil {
 		inner := tagNode
 		for inner.parent != child {

@@ -42,7 +42,7 @@ func (p *pdfWriter) fallbackFor(r rune, load bool) *face {
 			continue
 		}
 		f, err := newFallback(fmt.Sprintf("installed%d", len(p.installed)), data)
-		if err != nil || f.runeWidthOrNegative(r) < 0 || f.try(r) != nil {
+		if err != nil || f.runeWidthOrNegative(r) < 0 || f.checkCharacter(r) != nil {
 			continue
 		}
 		f.register(p.file)
@@ -61,9 +61,9 @@ func newFallback(name string, data []byte) (*face, error) {
 	return newFace(name, data)
 }
 
-// try returns an error if writing a character with the font fails. It is needed because the library
+// checkCharacter returns an error if writing a character with the font fails. It is needed because the library
 // doesn't validate font tables and may panic.
-func (f *face) try(r rune) (err error) {
+func (f *face) checkCharacter(r rune) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the font can't be used: %v", r)

@@ -164,7 +164,7 @@ func (t *structure) writeTagged(w io.Writer, file []byte) error {
 		return err
 	}
 	x.offsets = append(x.offsets, make([]int, 2+len(t.elements))...)
-	x.pack(treeRoot, fmt.Sprintf("<</Type /StructTreeRoot /K %d 0 R /ParentTree %d 0 R>>", first, parents))
+	x.addToObjectStream(treeRoot, fmt.Sprintf("<</Type /StructTreeRoot /K %d 0 R /ParentTree %d 0 R>>", first, parents))
 	var b strings.Builder
 	b.WriteString("<</Nums [")
 	for n := 1; n <= pages; n++ {
@@ -174,9 +174,9 @@ func (t *structure) writeTagged(w io.Writer, file []byte) error {
 		}
 		b.WriteString("]")
 	}
-	x.pack(parents, b.String()+"]>>")
+	x.addToObjectStream(parents, b.String()+"]>>")
 	for n := range t.elements {
-		x.pack(first+n, t.describe(n, treeRoot, first))
+		x.addToObjectStream(first+n, t.describe(n, treeRoot, first))
 	}
 	x.flushPacked()
 	if x.err != nil {
@@ -295,8 +295,8 @@ func (x *updater) put(n int, object []byte) {
 	x.out = append(append(x.out, object...), "\nendobj\n"...)
 }
 
-// pack adds an object to the current object stream, which is compressed.
-func (x *updater) pack(n int, object string) {
+// addToObjectStream adds an object to the current object stream, which is compressed.
+func (x *updater) addToObjectStream(n int, object string) {
 	x.numbers, x.texts = append(x.numbers, n), append(x.texts, object)
 	if len(x.numbers) == maxPacked {
 		x.flushPacked()
