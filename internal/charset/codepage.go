@@ -85,6 +85,12 @@ func guessCodePage(raw []byte) (page codePage, isDeclared bool) {
 	if high < minHighBytes {
 		return windows1252, false
 	}
+	guess, err := chardet.NewTextDetector().DetectBest(sample)
+	if err == nil && multiByte[guess.Charset] && (guess.Confidence >= sureConfidence || hasEvenRuns(sample)) {
+		if e, err := htmlindex.Get(guess.Charset); err == nil {
+			return codePage{e, guess.Charset}, false
+		}
+	}
 	var best codePage
 	bestShare := 0.0
 	for _, p := range scriptPages {
@@ -92,15 +98,11 @@ func guessCodePage(raw []byte) (page codePage, isDeclared bool) {
 			best, bestShare = p.codePage, share
 		}
 	}
-	guess, err := chardet.NewTextDetector().DetectBest(sample)
 	switch {
 	case bestShare > 0:
 		return best, false
 	case err != nil:
 		return windows1252, false
-	}
-	if e, err := htmlindex.Get(guess.Charset); err == nil && guess.Confidence >= sureConfidence && multiByte[guess.Charset] {
-		return codePage{e, guess.Charset}, false
 	}
 	if p, ok := latinPages[guess.Charset]; ok && guess.Confidence >= minConfidence {
 		return p, false
@@ -109,6 +111,25 @@ func guessCodePage(raw []byte) (page codePage, isDeclared bool) {
 		return windows1250, false
 	}
 	return windows1252, false
+}
+
+// hasEvenRuns reports whether bytes above ASCII always come in pairs, as in Chinese and Korean text.
+func hasEvenRuns(sample []byte) bool {
+	runs, length := 0, 0
+	for i, c := range sample {
+		if c >= 0x80 {
+			if length++; i+1 < len(sample) {
+				continue
+			}
+		}
+		if length%2 == 1 {
+			return false
+		}
+		if length > 0 {
+			runs, length = runs+1, 0
+		}
+	}
+	return runs > 3
 }
 
 // frequentShare returns the share of frequent letters in the script's words of a text, or 0 if it can't be in the encoding:

@@ -24,6 +24,7 @@ func TestDecodeCodePages(t *testing.T) {
 		"تتم مراجعة حقوق الوصول كل ربع سنة من قبل مالك النظام\n":                                              charmap.Windows1256,
 		"アクセス権は四半期ごとにシステム所有者が確認する。\n":                                                                         japanese.ShiftJIS,
 		"访问权限每季度由系统所有者审查。\n":                                                                                  simplifiedchinese.GBK,
+		"系统\t负责人\t状态\n客户管理\t王伟\t已审查\n财务\t李娜\t未审查\n":                                                           simplifiedchinese.GBK,
 		"存取權限每季由系統擁有者審查。管理員使用多因素驗證。\n":                                                                        traditionalchinese.Big5,
 		"접근 권한은 분기마다 시스템 소유자가 검토한다.\n":                                                                        korean.EUCKR,
 		"Prawa dostępu są przeglądane co kwartał przez właściciela systemu.\n":                                charmap.Windows1250,

@@ -115,6 +115,11 @@ func TestPDFUnruledTables(t *testing.T) {
 			"System: CRM; Backup Day: 2026-05-01; Backup Size (GB): 120; Restore: 2026-05-20\n" +
 				"System: ERP; Backup Day: 2026-05-02; Backup Size (GB): 300; Restore: 2026-05-21\n",
 		},
+		"figures": { // end at the right of their column
+			draw(14, []int{60, 160, 240}, []string{"System", "Hours", "Owner"}, []string{"CRM", "           4", "Ann Roe"},
+				[]string{"ERP", "           8", "Bo Lind"}, []string{"PIM", "           2", "Cy Moe"}),
+			"System: CRM; Hours: 4; Owner: Ann Roe\nSystem: ERP; Hours: 8; Owner: Bo Lind\nSystem: PIM; Hours: 2; Owner: Cy Moe\n",
+		},
 		"narrow": { // the longest question ends where the answer begins
 			draw(14, []int{60, 168, 230}, []string{"Question", "Answer", "Comment"}, []string{"Is access reviewed", "No", "planned for May"},
 				[]string{"Are backups made", "Yes", "each day"}, []string{"", "Partly", "of laptops"}, []string{"Are logs kept", "No", ""}),

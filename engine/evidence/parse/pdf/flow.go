@@ -27,6 +27,7 @@ type flowWriter struct {
 	linePitch    float64   // distance between lines within a paragraph
 	headingSizes []float64 // line heights of headings, largest first
 	repeatCounts map[string]int
+	largestLines int // lines in the largest heading size
 
 	lines   []string // lines of the open block
 	kind    document.Kind
@@ -34,6 +35,7 @@ type flowWriter struct {
 	mark    string
 	last    *textLine
 	start   int // page on which the open block began
+	size    float64
 	indents []float64
 
 	table   int // number of the table that may continue on the next page; 0: none
@@ -99,7 +101,7 @@ func (f *flowWriter) measureBodyText() {
 		}
 	}
 	var pitches []float64
-	headings := map[float64]bool{}
+	headings := map[float64]int{}
 	for _, p := range f.pages {
 		for i, it := range p.items {
 			l := it.line
@@ -107,7 +109,7 @@ func (f *flowWriter) measureBodyText() {
 				continue
 			}
 			if l.size > f.bodySize*1.1 && len(l.text) < 200 && strings.ContainsFunc(l.text, unicode.IsLetter) {
-				headings[roundSize(l.size)] = true
+				headings[roundSize(l.size)]++
 			}
 			if i > 0 && p.items[i-1].line != nil && roundSize(l.size) == f.bodySize {
 				if d := l.y0 - p.items[i-1].line.y0; d > 0.5*l.size && d < 3*l.size {
@@ -125,6 +127,11 @@ func (f *flowWriter) measureBodyText() {
 		f.headingSizes = append(f.headingSizes, s)
 	}
 	slices.SortFunc(f.headingSizes, func(a, b float64) int { return cmp.Compare(b, a) })
+	for size, n := range headings {
+		if size > f.headingSizes[0]*0.95 {
+			f.largestLines += n
+		}
+	}
 	// Sizes within 6% of each other are treated as equal.
 	f.headingSizes = slices.CompactFunc(f.headingSizes, func(a, b float64) bool { return math.Abs(a-b) < 0.06*a })
 }
@@ -300,7 +307,7 @@ func (f *flowWriter) addLine(l *textLine, page int) {
 }
 
 func (f *flowWriter) openBlock(l *textLine, page int, text string) {
-	f.start, f.last, f.lines = page, l, append(f.lines[:0], text)
+	f.start, f.last, f.size, f.lines = page, l, l.size, append(f.lines[:0], text)
 }
 
 // parseListItem splits a line that begins a list item into its marker and the rest. ok is false if it doesn't
@@ -403,6 +410,10 @@ func (f *flowWriter) flush() {
 	}
 	at := api.Locator{Page: f.start}
 	text := text.JoinLines(f.lines)
+	if f.kind == document.Heading && f.b.Doc.Title == "" && len(f.b.Doc.Blocks) == 0 && len(f.lines) == f.largestLines &&
+		f.size > f.headingSizes[0]*0.95 { // no other heading is as large, whatever the levels of the bookmarks
+		f.b.Doc.Title = text
+	}
 	f.lines = f.lines[:0]
 	if f.kind != document.ListItem {
 		f.indents = nil

@@ -33,6 +33,7 @@ func completeTable(lines []*textLine, n int, gaps []gap) (lineCount int, all []g
 			gaps = insertGap(gaps, gap{left, w.x0})
 		}
 	}
+	gaps = joinNameColumns(band, gaps)
 	starts := columnStarts(lines[:n], gaps)
 	most := 0.0
 	for i := 1; i < n; i++ {
@@ -42,6 +43,32 @@ func completeTable(lines []*textLine, n int, gaps []gap) (lineCount int, all []g
 		n++
 	}
 	return n, gaps
+}
+
+// joinNameColumns removes the gaps between the name of a column and its texts, which lie beside each other if one of them is
+// aligned to the right.
+func joinNameColumns(lines []*textLine, gaps []gap) []gap {
+	inHeader, below := make([]bool, len(gaps)+1), make([]bool, len(gaps)+1)
+	for i, l := range lines {
+		for k, part := range splitAtGaps(l, gaps) {
+			if i == 0 {
+				inHeader[k] = len(part) > 0
+			} else {
+				below[k] = below[k] || len(part) > 0
+			}
+		}
+	}
+	var out []gap
+	for k, g := range gaps {
+		isName := inHeader[k] && !below[k] && !inHeader[k+1] && below[k+1]
+		isText := !inHeader[k] && below[k] && inHeader[k+1] && !below[k+1]
+		if isName || isText {
+			inHeader[k+1], below[k+1] = true, true
+			continue
+		}
+		out = append(out, g)
+	}
+	return out
 }
 
 // columnBound returns the x position that separates the columns on both sides of a gap. It is the middle of the gap, unless
