@@ -647,7 +647,7 @@ func areNames(cells []string) bool {
 			continue
 		}
 		letters := strings.ContainsFunc(c, unicode.IsLetter)
-		if len(c) > 120 || !letters && c != "#" && c != "%" ||
+		if len(c) > 120 || !letters && c != "#" && c != "№" && c != "%" ||
 			strings.HasSuffix(c, ".") && strings.Contains(c, " ") && len(c) > 40 {
 			return false
 		}

@@ -292,6 +292,8 @@ var (
 	dashedFactPattern = lazyregexp.New(`^(\p{L}[\p{L} ]{2,30}) [–—-] ((?:\p{Lu}|\d)\S*(?: \S+){0,5})$`)
 	// leaderPattern matches the dots between a key and its value.
 	leaderPattern = lazyregexp.New(`\s*(?:\.{3,}|…+)\s*`)
+	// innerVersionPattern matches a version after another fact: "Owner: CISO Version 1.2".
+	innerVersionPattern = lazyregexp.New(`\s(?:Version|Revision|Rev\.|Issue|Edition) v?\d[\d.]*(?:[\s,;|]|$)`)
 	// versionAlonePattern matches a part of a line that is only a version: "v2.1".
 	versionAlonePattern = lazyregexp.New(`^(?i:v|ver\. ?|rev\.? ?|issue |edition |release )(\d[\d.]*)$`)
 )
@@ -377,6 +379,9 @@ func splitFacts(s string) []string {
 		// "Version: 1.2 Owner: CISO": a key in the middle starts a new fact.
 		for {
 			cut := findInnerKey(p)
+			if m := innerVersionPattern.FindStringIndex(p); cut < 0 && m != nil && strings.Contains(p[:m[0]], ":") {
+				cut = m[0] + 1
+			}
 			if cut < 0 {
 				break
 			}

@@ -35,6 +35,11 @@ func TestFacts(t *testing.T) {
 			"Version: v2.0 Owner: CISO Effective Date: 2026-02-03\n\nText follows here.",
 			wanted{documenttest.Date(2026, 2, 3), "2.0", "CISO", ""},
 		},
+		"inner version": {
+			"p.txt",
+			"Effective date: 1 March 2026 Version 2.1 – Approved by: Dana Holt (CIO)\n\nText follows.",
+			wanted{documenttest.Date(2026, 3, 1), "2.1", "", "Dana Holt (CIO)"},
+		},
 		"bars": {
 			"p.txt",
 			"Version 3.1 | Effective 1 May 2026 | Owner: IT\n\nText follows.",
