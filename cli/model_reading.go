@@ -81,7 +81,7 @@ func describeModelReading(r *api.ModelReading) string {
 		fmt.Fprintf(&out, " The passages are sent to %s.", r.Server)
 	}
 	if r.Withheld > 0 {
-		fmt.Fprintf(&out, " It doesn't get %s what to conclude.",
+		fmt.Fprintf(&out, " Not sent: %s what to conclude.",
 			prose.Count(r.Withheld, "passage that tells its reader", "passages that tell their readers"))
 	}
 	return out.String()

@@ -36,8 +36,8 @@ func (a *app) readerExport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export FILE", Short: "Save requirements with the passages to read, as JSON lines",
 		Long: `Saves one JSON object per line for each requirement of the assessment's controls, with up
-to 20 passages that search finds for it. With --decided, it saves instead what people
-accepted or changed in the Statement of Applicability, with --readings a reader's readings.
+to 20 passages that search finds for it. With --decided, it saves what people accepted or
+changed in the Statement of Applicability instead; with --readings, a reader's readings.
 FILE - writes to stdout.`,
 		Example: "  service reader export statements.jsonl\n  service reader export decisions.jsonl --decided\n" +
 			"  service reader export readings.jsonl --readings ada",

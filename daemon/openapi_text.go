@@ -198,7 +198,7 @@ func operationDescription(op *api.Operation) string {
 	default:
 		fmt.Fprintf(&b, "Needs the permission `%s`, available to the role %s.", op.Permission, describeLowestRole(op.Permission))
 		if op.Access == api.SignedIn {
-			b.WriteString(" The role is that in the organization of the path, or else of the tenant header, or else in the active one.")
+			b.WriteString(" The role that counts is the one in the path's organization, otherwise in the tenant header's, otherwise in the active one.")
 		}
 	}
 	if op.Status == http.StatusCreated && api.CollectionPath(reflect.New(op.Out).Interface()) == "" {

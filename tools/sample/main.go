@@ -176,10 +176,10 @@ var (
 	word = regexp.MustCompile(`[A-Za-z]{2,}`)
 	// Word lists contain none of these.
 	sentence = regexp.MustCompile(`(?i)\b(the|an?|is|are|be|to|of|in|for|and|or|not|no|with|by|from|this|that|it|can't|on|at|its)\b`)
-	notProse = regexp.MustCompile(`\(\?|\[\^|\\[bsdw]|\)\?|\$\{|</|/>|xmlns|^\W*$`)
+	notProse = regexp.MustCompile(`^(?:SELECT|INSERT|UPDATE|DELETE|CREATE) |\(\?|\[\^|\\[bsdw]|\)\?|\$\{|</|/>|xmlns|^\W*$`)
 )
 
-// messages returns literals of at least four words that are not patterns, markup or struct tags. Concatenated literals
+// messages returns literals of at least four words that are not patterns, markup, SQL, lists of words or struct tags. Concatenated literals
 // count as one.
 func messages(file *ast.File, path string) []item {
 	var items []item
@@ -192,7 +192,8 @@ func messages(file *ast.File, path string) []item {
 			skip[n.Tag] = true
 		case *ast.CallExpr:
 			// Patterns and word lists are data, not messages.
-			if called := name(n.Fun); strings.Contains(strings.ToLower(called), "compile") || called == "Fields" {
+			if called := name(n.Fun); strings.Contains(strings.ToLower(called), "compile") || called == "Fields" ||
+				strings.HasSuffix(called, "Set") {
 				return false
 			}
 		case ast.Expr:
@@ -200,7 +201,9 @@ func messages(file *ast.File, path string) []item {
 			if !ok || skip[n] {
 				return true
 			}
-			if len(word.FindAllString(text, -1)) >= 4 && sentence.MatchString(text) && !notProse.MatchString(text) {
+			words := len(word.FindAllString(text, -1))
+			isList := words >= 15 && !strings.ContainsAny(text, ".,:;%") // of words
+			if words >= 4 && !isList && sentence.MatchString(text) && !notProse.MatchString(text) {
 				items = append(items, item{path + text, path + "\n" + text})
 			}
 			return false

@@ -50,7 +50,7 @@ func (r *Reader) addEntry(b *document.Builder, c *document.Container, name strin
 	}
 	n := f.UncompressedSize64
 	if n > uint64(r.opt.MaxBytes) {
-		c.SkipMember(label, document.NewError(document.ErrTooLarge, "", "%d bytes, the limit is %d", n, r.opt.MaxBytes))
+		c.SkipMember(label, document.NewError(document.ErrTooLarge, "", "%d bytes (the limit is %d)", n, r.opt.MaxBytes))
 		return nil
 	}
 	if err := b.ConsumeUnpackedBudget(int64(n)); err != nil {

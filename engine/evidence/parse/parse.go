@@ -89,7 +89,7 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 		return nil, document.NewError(document.ErrEmpty, "", "0 bytes")
 	}
 	if size < 0 || size > r.opt.MaxBytes {
-		return nil, document.NewError(document.ErrTooLarge, "", "%d bytes, the limit is %d", size, r.opt.MaxBytes)
+		return nil, document.NewError(document.ErrTooLarge, "", "%d bytes (the limit is %d)", size, r.opt.MaxBytes)
 	}
 	limit := newTimeLimit(ctx, r.opt.Timeout, r.opt.Clock)
 	defer limit.stop()

@@ -29,7 +29,7 @@ func recognizePictureText(b *document.Builder, format *format, content io.Reader
 		return document.NewError(document.ErrNoTextLayer, "", "it is %s; %s", format.label, document.InstallOCRHint)
 	}
 	if size > maxPicture {
-		return document.NewError(document.ErrTooLarge, "", "an image of %d bytes, the limit is %d", size, maxPicture)
+		return document.NewError(document.ErrTooLarge, "", "an image of %d bytes (the limit is %d)", size, maxPicture)
 	}
 	raw, err := document.ReadAll(content, size)
 	if err != nil {

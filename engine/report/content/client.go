@@ -193,12 +193,12 @@ func (v *Report) risksSection() []block.Block {
 		smaller = fmt.Sprintf(" and %s", prose.Count(n, "smaller one", "smaller ones"))
 	}
 	if n := len(s.Risks); n > 1 && s.Risks[n-1].ID == unprovenRisk {
-		last = ", so what can't be shown is last"
+		last = ", so missing evidence comes last"
 	}
 	out := []block.Block{
 		block.NewPara("", fmt.Sprintf(
 			"The %s of the gap analysis that need action lead to %s%s. "+
-				"A gap that the evidence shows weighs more than one that only lacks evidence%s.",
+				"A gap shown by the evidence weighs more than one that merely lacks evidence%s.",
 			prose.Count(findings+s.minorFindings, "finding", "findings"), prose.Count(len(s.Risks), "key risk", "key risks"), smaller, last,
 		)),
 		v.riskTable(),
@@ -628,7 +628,7 @@ func (v *Report) examinedSection() []block.Block {
 		if len(names) == len(s.Domains) {
 			of = "any of the " + of
 		}
-		add("No sufficient evidence was provided for %s: %s.", of, strings.Join(names, "; "))
+		add("Too little evidence was provided for %s: %s.", of, strings.Join(names, "; "))
 	}
 	if wanted := v.listWanted(); len(wanted) > 0 {
 		shown := wanted[:min(len(wanted), maxWanted)]

@@ -125,7 +125,7 @@ func readMember(part *Builder, label string, content []byte) (err error) {
 	case size == 0:
 		return NewError(ErrEmpty, "", "0 bytes")
 	case size > part.opt.MaxBytes:
-		return NewError(ErrTooLarge, "", "%d bytes, the limit is %d", size, part.opt.MaxBytes)
+		return NewError(ErrTooLarge, "", "%d bytes (the limit is %d)", size, part.opt.MaxBytes)
 	}
 	return part.opt.ReadDocument(part, label, content)
 }

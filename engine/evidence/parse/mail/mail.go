@@ -83,7 +83,7 @@ func newMessage(root *enmime.Part) *mailMessage {
 // readLimited returns the content of an email or a saved web page.
 func readLimited(content io.ReaderAt, size int64) ([]byte, error) {
 	if size > maxMail {
-		return nil, document.NewError(document.ErrTooLarge, "", "an email of %d bytes, the limit is %d", size, maxMail)
+		return nil, document.NewError(document.ErrTooLarge, "", "an email of %d bytes (the limit is %d)", size, maxMail)
 	}
 	return document.ReadAll(content, size)
 }

@@ -40,7 +40,7 @@ const (
 // ReadOutlook reads a message saved by Outlook (.msg).
 func ReadOutlook(b *document.Builder, content io.ReaderAt, size int64) error {
 	if size > maxMail {
-		return document.NewError(document.ErrTooLarge, "", "an email of %d bytes, the limit is %d", size, maxMail)
+		return document.NewError(document.ErrTooLarge, "", "an email of %d bytes (the limit is %d)", size, maxMail)
 	}
 	f, err := cfb.Open(content, size)
 	if err != nil {

@@ -55,7 +55,7 @@ func ReadPptx(b *document.Builder, content io.ReaderAt, size int64) error {
 		return document.NewError(document.ErrEmpty, "", "the presentation has no slides")
 	}
 	if len(slides) > maxSlides {
-		return document.NewError(document.ErrTooLarge, "", "%d slides, the limit is %d", len(slides), maxSlides)
+		return document.NewError(document.ErrTooLarge, "", "%d slides (the limit is %d)", len(slides), maxSlides)
 	}
 	b.Doc.PageCount = len(slides)
 	readCoreProperties(b, z)

@@ -40,7 +40,7 @@ func ReadXlsx(b *document.Builder, content io.ReaderAt, size int64) error {
 	defer x.Close() // removes the temporary files of large sheets; failures are ignored
 	sheets := x.GetSheetList()
 	if len(sheets) > maxSheets {
-		return document.NewError(document.ErrTooLarge, "", "%d sheets, the limit is %d", len(sheets), maxSheets)
+		return document.NewError(document.ErrTooLarge, "", "%d sheets (the limit is %d)", len(sheets), maxSheets)
 	}
 	b.Doc.PageCount = len(sheets)
 	if p, err := x.GetDocProps(); err == nil {

@@ -31,7 +31,7 @@ func (r *Reader) Read(b *document.Builder, content io.ReaderAt, size int64) erro
 			return document.NewError(document.ErrDamaged, "", "it has no pages")
 		}
 		if pages > r.opt.MaxPages {
-			return document.NewError(document.ErrTooLarge, "", "it has %d pages, the limit is %d; split it", pages, r.opt.MaxPages)
+			return document.NewError(document.ErrTooLarge, "", "it has %d pages (the limit is %d); split it", pages, r.opt.MaxPages)
 		}
 		b.Doc.PageCount = pages
 		b.Doc.Title = cleanPDFTitle(doc.title())

@@ -28,7 +28,7 @@ func OpenWithPartLimit(content io.ReaderAt, size int64) (*zip.Reader, error) {
 		return nil, document.DamagedError("the zip directory", err)
 	}
 	if len(z.File) > MaxParts {
-		return nil, document.NewError(document.ErrTooLarge, "", "the archive has %d parts, the limit is %d", len(z.File), MaxParts)
+		return nil, document.NewError(document.ErrTooLarge, "", "the archive has %d parts (the limit is %d)", len(z.File), MaxParts)
 	}
 	return z, nil
 }
