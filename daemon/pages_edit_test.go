@@ -18,7 +18,9 @@ import (
 
 var (
 	hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
-	passageLink = regexp.MustCompile(`href="\.\./(passages/[^"]+)"`)
+	// absoluteAddress matches an address that begins at the root of the host.
+	absoluteAddress = regexp.MustCompile(`(?:href|src|action|data-live|data-open)="/[^"]*`)
+	passageLink     = regexp.MustCompile(`href="\.\./(passages/[^"]+)"`)
 )
 
 // TestDeliverablePages filters and sorts a table, edits an item, accepts another, and lets two users edit the
@@ -372,6 +374,9 @@ func TestHostileTextOnPages(t *testing.T) {
 			if strings.Contains(page, bad) {
 				t.Errorf("%s contains %s:\n%s", pages[n], bad, page)
 			}
+		}
+		if m := absoluteAddress.FindString(page); m != "" {
+			t.Errorf("%s has the address %s, which is wrong below a proxy's path", pages[n], m)
 		}
 		if m := passageLink.FindStringSubmatch(page); m != nil && quotes < 3 {
 			quotes++
