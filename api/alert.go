@@ -64,6 +64,12 @@ const (
 	alertWrite = Permission("alert:write")
 )
 
+// DeleteAlertInput is the input for deleting an alert rule.
+type DeleteAlertInput struct {
+	AlertInput
+	Match
+}
+
 // Operations on alert rules, defined in section 4.18 of the API specification, and related ones.
 var (
 	ListAlerts = Get[Paging, List[AlertRule]](
@@ -82,7 +88,7 @@ var (
 		"update-alert-rule", "/observability/alerts/{alertId}", alertWrite, tagObservability,
 		"Update an alert rule",
 	)
-	DeleteAlert = Delete[AlertInput](
+	DeleteAlert = Delete[DeleteAlertInput](
 		"delete-alert-rule", "/observability/alerts/{alertId}", alertWrite, tagObservability,
 		"Delete an alert rule",
 	)

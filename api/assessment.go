@@ -219,6 +219,12 @@ type TransitionInput struct {
 	}
 }
 
+// DeleteAssessmentInput is the input for deleting an assessment.
+type DeleteAssessmentInput struct {
+	AssessmentInput
+	Match
+}
+
 const tagAssessment = "Assessments"
 
 // Operations on assessments, defined in section 4.6 of the API specification.
@@ -239,7 +245,7 @@ var (
 		"update-assessment", "/assessments/{assessmentId}", "assessment:write", tagAssessment,
 		"Update an assessment",
 	)
-	DeleteAssessment = Delete[AssessmentInput](
+	DeleteAssessment = Delete[DeleteAssessmentInput](
 		"delete-assessment", "/assessments/{assessmentId}", "assessment:delete", tagAssessment,
 		"Delete an assessment and all its data",
 	)

@@ -32,6 +32,12 @@ type PutBrandingInput struct {
 	}
 }
 
+// DeleteBrandingInput is the input for deleting the report branding.
+type DeleteBrandingInput struct {
+	OrgInput
+	Match
+}
+
 // Operations on report branding.
 var (
 	GetBranding = Get[OrgInput, Branding](
@@ -42,7 +48,7 @@ var (
 		"put-branding", "/organizations/{orgId}/report-branding", memberWrite, tagReport,
 		"Set the branding of the organization's reports", WithMaxBody(MaxValidatedBody),
 	)
-	DeleteBranding = Delete[OrgInput](
+	DeleteBranding = Delete[DeleteBrandingInput](
 		"delete-branding", "/organizations/{orgId}/report-branding", memberWrite, tagReport,
 		"Reset the branding to the default",
 	)

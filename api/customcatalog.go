@@ -142,6 +142,18 @@ type (
 	}
 )
 
+// DeleteCustomFrameworkInput is the input for deleting a custom framework.
+type DeleteCustomFrameworkInput struct {
+	CustomFrameworkInput
+	Match
+}
+
+// DeleteCustomControlInput is the input for deleting a custom control.
+type DeleteCustomControlInput struct {
+	CustomControlInput
+	Match
+}
+
 const tagCustom = "Custom frameworks and controls"
 
 // Operations on an organization's custom frameworks and controls.
@@ -162,7 +174,7 @@ var (
 		"put-custom-framework", "/custom/frameworks/{frameworkCode}", SCFImport, tagCustom,
 		"Replace a custom framework",
 	)
-	DeleteCustomFramework = Delete[CustomFrameworkInput](
+	DeleteCustomFramework = Delete[DeleteCustomFrameworkInput](
 		"delete-custom-framework", "/custom/frameworks/{frameworkCode}", SCFImport, tagCustom,
 		"Delete a custom framework",
 	)
@@ -183,7 +195,7 @@ var (
 		"put-custom-control", "/custom/controls/{controlCode}", SCFImport, tagCustom,
 		"Replace a custom control",
 	)
-	DeleteCustomControl = Delete[CustomControlInput](
+	DeleteCustomControl = Delete[DeleteCustomControlInput](
 		"delete-custom-control", "/custom/controls/{controlCode}", SCFImport, tagCustom,
 		"Delete a custom control",
 	)

@@ -131,6 +131,12 @@ const (
 	emailWrite = Permission("email:write")
 )
 
+// ResetTemplateInput is the input for resetting an email template.
+type ResetTemplateInput struct {
+	TemplateInput
+	Match
+}
+
 // Operations on email, defined in section 4.18 of the API specification, and related ones.
 var (
 	SendEmail = Post[SendEmailInput, Email](
@@ -157,7 +163,7 @@ var (
 		"put-email-template", "/email/templates/{templateId}", emailWrite, tagEmail,
 		"Replace an email template",
 	)
-	ResetEmailTemplate = Delete[TemplateInput](
+	ResetEmailTemplate = Delete[ResetTemplateInput](
 		"reset-email-template", "/email/templates/{templateId}", emailWrite, tagEmail,
 		"Reset a template to the built-in version",
 	)

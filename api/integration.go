@@ -267,6 +267,12 @@ func FindIntegrationType(name string) (IntegrationType, bool) {
 	return IntegrationType{}, false
 }
 
+// DeleteIntegrationInput is the input for deleting an integration.
+type DeleteIntegrationInput struct {
+	IntegrationInput
+	Match
+}
+
 const tagIntegration = "Integrations"
 
 // Operations on integrations, defined in section 4.18 of the API specification, and related ones.
@@ -287,7 +293,7 @@ var (
 		"update-integration", "/integrations/{integrationId}", "integration:write", tagIntegration,
 		"Update an integration",
 	)
-	DeleteIntegration = Delete[IntegrationInput](
+	DeleteIntegration = Delete[DeleteIntegrationInput](
 		"delete-integration", "/integrations/{integrationId}", "integration:write", tagIntegration,
 		"Delete an integration",
 	)

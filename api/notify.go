@@ -83,6 +83,12 @@ type DeliveriesInput struct {
 	Status string `query:"status"`
 }
 
+// DeleteWebhookInput is the input for deleting a webhook.
+type DeleteWebhookInput struct {
+	WebhookInput
+	Match
+}
+
 const tagWebhook = "Webhooks"
 
 // Operations on notifications, defined in section 4.18 of the API specification.
@@ -103,7 +109,7 @@ var (
 		"update-webhook", "/webhooks/{webhookId}", "webhook:write", tagWebhook,
 		"Update a webhook",
 	)
-	DeleteWebhook = Delete[WebhookInput](
+	DeleteWebhook = Delete[DeleteWebhookInput](
 		"delete-webhook", "/webhooks/{webhookId}", "webhook:write", tagWebhook,
 		"Delete a webhook",
 	)

@@ -236,6 +236,12 @@ const (
 	memberWrite     = Permission("member:write")
 )
 
+// RemoveMemberInput is the input for removing a member.
+type RemoveMemberInput struct {
+	MemberInput
+	Match
+}
+
 // Operations on organizations, members and API keys, defined in section 4.5 of the API specification,
 // and related ones.
 var (
@@ -279,7 +285,7 @@ var (
 		"update-member", "/organizations/{orgId}/members/{memberId}", memberWrite, tagOrganization,
 		"Update a member's role, suspend or restore a member",
 	)
-	RemoveMember = Delete[MemberInput](
+	RemoveMember = Delete[RemoveMemberInput](
 		"remove-member", "/organizations/{orgId}/members/{memberId}", memberWrite, tagOrganization,
 		"Remove a member, or revoke an invitation",
 	)

@@ -197,7 +197,7 @@ func (a *app) alertDelete() *cobra.Command {
 		Use: "delete ID", Short: "Delete an alert rule",
 		Long: "Deletes a rule. To disable it temporarily, use `service alert update ID --disable`.", Example: "  service alert delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := call(cmd.Context(), a, api.DeleteAlert, &api.AlertInput{AlertID: args[0]}); err != nil {
+			if _, err := call(cmd.Context(), a, api.DeleteAlert, &api.DeleteAlertInput{AlertInput: api.AlertInput{AlertID: args[0]}}); err != nil {
 				return err
 			}
 			a.printNotice("Deleted the alert rule.")

@@ -552,7 +552,8 @@ func (a *app) assessDelete() *cobra.Command {
 			if err := a.confirm(skipPrompt, "delete "+what); err != nil {
 				return err
 			}
-			if _, err := call(cmd.Context(), a, api.DeleteAssessment, &api.AssessmentInput{AssessmentID: one.ID}); err != nil {
+			in := api.DeleteAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}}
+			if _, err := call(cmd.Context(), a, api.DeleteAssessment, &in); err != nil {
 				return err
 			}
 			a.progress.Done("deleted %s", what)

@@ -139,7 +139,7 @@ func (a *app) brandingReset() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := call(cmd.Context(), a, api.DeleteBranding, &org); err != nil {
+			if _, err := call(cmd.Context(), a, api.DeleteBranding, &api.DeleteBrandingInput{OrgInput: org}); err != nil {
 				return err
 			}
 			a.progress.Done("restored the default report branding")

@@ -151,7 +151,8 @@ func (a *app) customFrameworkDelete() *cobra.Command {
 		Long:    "Deletes one of your organization's frameworks. Assessments that use it keep their copy.",
 		Example: "  service framework delete yard-rules",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, err := call(cmd.Context(), a, api.DeleteCustomFramework, &api.CustomFrameworkInput{FrameworkCode: args[0]})
+			in := api.DeleteCustomFrameworkInput{CustomFrameworkInput: api.CustomFrameworkInput{FrameworkCode: args[0]}}
+			_, err := call(cmd.Context(), a, api.DeleteCustomFramework, &in)
 			if err == nil {
 				a.progress.Done("deleted %s", args[0])
 			}
@@ -218,7 +219,8 @@ func (a *app) customControlDelete() *cobra.Command {
 			"Assessments that use it keep their copy.",
 		Example: "  service control delete YARD-01",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, err := call(cmd.Context(), a, api.DeleteCustomControl, &api.CustomControlInput{ControlCode: args[0]})
+			in := api.DeleteCustomControlInput{CustomControlInput: api.CustomControlInput{ControlCode: args[0]}}
+			_, err := call(cmd.Context(), a, api.DeleteCustomControl, &in)
 			if err == nil {
 				a.progress.Done("deleted %s", args[0])
 			}

@@ -357,7 +357,8 @@ func (a *app) emailTemplateReset() *cobra.Command {
 		Use: "reset TEMPLATE", Short: "Restore the built-in template",
 		Long: "Removes the organization's own template.", Example: "  service email template reset member_invite",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := call(cmd.Context(), a, api.ResetEmailTemplate, &api.TemplateInput{TemplateID: args[0]}); err != nil {
+			in := api.ResetTemplateInput{TemplateInput: api.TemplateInput{TemplateID: args[0]}}
+			if _, err := call(cmd.Context(), a, api.ResetEmailTemplate, &in); err != nil {
 				return err
 			}
 			a.printNotice("%s now uses the built-in template.", args[0])

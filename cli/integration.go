@@ -401,7 +401,8 @@ func (a *app) integrationDelete() *cobra.Command {
 			"and issues. Issues and files in the other tool are kept.",
 		Example: "  service integration delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := call(cmd.Context(), a, api.DeleteIntegration, &api.IntegrationInput{IntegrationID: args[0]}); err != nil {
+			in := api.DeleteIntegrationInput{IntegrationInput: api.IntegrationInput{IntegrationID: args[0]}}
+			if _, err := call(cmd.Context(), a, api.DeleteIntegration, &in); err != nil {
 				return err
 			}
 			a.printNotice("Integration deleted.")

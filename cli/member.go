@@ -175,7 +175,7 @@ func (a *app) memberRemove() *cobra.Command {
 			if err := a.confirm(sure, "remove "+m.Email+" from the organization"); err != nil {
 				return err
 			}
-			if _, err := call(cmd.Context(), a, api.RemoveMember, &which); err != nil {
+			if _, err := call(cmd.Context(), a, api.RemoveMember, &api.RemoveMemberInput{MemberInput: which}); err != nil {
 				return err
 			}
 			return a.out.Print(m, func(p *print.Page) {

@@ -329,7 +329,8 @@ func (a *app) rejectConcurrentCreation(ctx context.Context, one *api.Assessment)
 	if !slices.ContainsFunc(same, isEarlier) {
 		return nil
 	}
-	if _, err := call(ctx, a, api.DeleteAssessment, &api.AssessmentInput{AssessmentID: one.ID}); err != nil {
+	in := api.DeleteAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}}
+	if _, err := call(ctx, a, api.DeleteAssessment, &in); err != nil {
 		return err
 	}
 	return withHint(

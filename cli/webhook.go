@@ -138,7 +138,8 @@ func (a *app) webhookDelete() *cobra.Command {
 		Long:    "Deletes a webhook with its deliveries. To pause it instead, use `service webhook update ID --disable`.",
 		Example: "  service webhook delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := call(cmd.Context(), a, api.DeleteWebhook, &api.WebhookInput{WebhookID: args[0]}); err != nil {
+			in := api.DeleteWebhookInput{WebhookInput: api.WebhookInput{WebhookID: args[0]}}
+			if _, err := call(cmd.Context(), a, api.DeleteWebhook, &in); err != nil {
 				return err
 			}
 			a.printNotice("Webhook deleted.")

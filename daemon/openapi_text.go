@@ -25,8 +25,8 @@ records are added or changed. ` + "`sort`" + ` takes field names, separated by c
 
 **Errors** share one envelope and nine codes; ` + "`message`" + ` says what to do, ` + "`details`" + ` where, ` + "`trace_id`" + ` finds the request in the log.
 
-**Retries.** A POST with an ` + "`Idempotency-Key`" + ` is executed once, however often it is sent. A PATCH with ` + "`If-Match`" + ` is rejected
-if the record has changed since.`
+**Retries.** A POST with an ` + "`Idempotency-Key`" + ` is executed once, however often it is sent. A PATCH, PUT or DELETE with
+` + "`If-Match`" + ` is rejected if the record has changed since.`
 
 // apiTags lists the tags in display order.
 var apiTags = []*huma.Tag{

@@ -346,7 +346,7 @@ func deletedUnderIt(t *testing.T, h *home) {
 	a := drafted(t, c, "lgpd", "")
 	s := openOverview(t, c, a)
 	s.press("1")
-	asked(t, c, api.DeleteAssessment, &api.AssessmentInput{AssessmentID: a.ID})
+	asked(t, c, api.DeleteAssessment, &api.DeleteAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}})
 	s.press("o")
 	s.write("Ada")
 	s.press("enter")

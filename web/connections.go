@@ -92,7 +92,7 @@ var integrationsPanel = panel{
 		"on":  func(v *visit, _ *sheet) error { return v.enableIntegration(true) },
 		"off": func(v *visit, _ *sheet) error { return v.enableIntegration(false) },
 		"delete": func(v *visit, _ *sheet) error {
-			return call(v, api.DeleteIntegration, &api.IntegrationInput{IntegrationID: v.field("id")})
+			return call(v, api.DeleteIntegration, &api.DeleteIntegrationInput{IntegrationInput: api.IntegrationInput{IntegrationID: v.field("id")}})
 		},
 	},
 }
@@ -378,7 +378,7 @@ var templatePanel = panel{
 			return call(v, api.PutEmailTemplate, &in)
 		},
 		"reset": func(v *visit, _ *sheet) error {
-			return call(v, api.ResetEmailTemplate, &api.TemplateInput{TemplateID: v.r.PathValue("id")})
+			return call(v, api.ResetEmailTemplate, &api.ResetTemplateInput{TemplateInput: api.TemplateInput{TemplateID: v.r.PathValue("id")}})
 		},
 	},
 }

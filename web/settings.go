@@ -174,7 +174,7 @@ var membersPanel = panel{
 		"suspend": func(v *visit, _ *sheet) error { return v.updateMember("", "suspended") },
 		"restore": func(v *visit, _ *sheet) error { return v.updateMember("", "active") },
 		"remove": func(v *visit, _ *sheet) error {
-			return call(v, api.RemoveMember, &api.MemberInput{OrgInput: v.org(), MemberID: v.field("id")})
+			return call(v, api.RemoveMember, &api.RemoveMemberInput{MemberInput: api.MemberInput{OrgInput: v.org(), MemberID: v.field("id")}})
 		},
 	},
 }
@@ -406,7 +406,7 @@ var webhooksPanel = panel{
 		"on":  func(v *visit, _ *sheet) error { return v.enableWebhook(true) },
 		"off": func(v *visit, _ *sheet) error { return v.enableWebhook(false) },
 		"delete": func(v *visit, _ *sheet) error {
-			return call(v, api.DeleteWebhook, &api.WebhookInput{WebhookID: v.field("id")})
+			return call(v, api.DeleteWebhook, &api.DeleteWebhookInput{WebhookInput: api.WebhookInput{WebhookID: v.field("id")}})
 		},
 	},
 }
@@ -557,7 +557,7 @@ var alertsPanel = panel{
 		"on":  func(v *visit, _ *sheet) error { return v.setAlertEnabled(true) },
 		"off": func(v *visit, _ *sheet) error { return v.setAlertEnabled(false) },
 		"delete": func(v *visit, _ *sheet) error {
-			return call(v, api.DeleteAlert, &api.AlertInput{AlertID: v.field("id")})
+			return call(v, api.DeleteAlert, &api.DeleteAlertInput{AlertInput: api.AlertInput{AlertID: v.field("id")}})
 		},
 	},
 }

@@ -456,12 +456,15 @@ func setIfPresent[T any](dst *T, v *T) {
 }
 
 // Delete deletes an assessment with everything that belongs to it, except for its audit events.
-func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.None, error) {
+func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DeleteAssessmentInput) (*api.None, error) {
 	defer s.locks.lock(in.AssessmentID)()
 	defer s.DropCaches(in.AssessmentID)
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		a, err := getAssessment(tx, by, in.AssessmentID)
 		if err != nil {
+			return err
+		}
+		if err := in.Match.Check(a.Revision); err != nil {
 			return err
 		}
 		org := by.OrganizationID

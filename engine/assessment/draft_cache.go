@@ -8,6 +8,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/internal/leangc"
 )
 
 // draftCaches caches the analyzed evidence of the most recently drafted assessments, so that the
@@ -106,6 +107,7 @@ func (s *Service) evaluateStoredEvidence(
 	m := s.draftCaches.getOrCreate(a.ID)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	defer leangc.Begin()()
 	embedder, err := s.evidence.Embedder(ctx, by, a.ID)
 	if err != nil {
 		return err

@@ -303,11 +303,14 @@ func (s *Service) PutCustomFramework(ctx context.Context, by api.Caller, in *api
 
 // DeleteCustomFramework removes a framework from the organization's latest revision. Assessments that use the
 // framework keep it.
-func (s *Service) DeleteCustomFramework(ctx context.Context, by api.Caller, in *api.CustomFrameworkInput) (*api.None, error) {
+func (s *Service) DeleteCustomFramework(ctx context.Context, by api.Caller, in *api.DeleteCustomFrameworkInput) (*api.None, error) {
 	_, err := s.updateCustom(ctx, by, "custom_framework.deleted", false, func(c *customDraft) error {
 		at := c.frameworkIndex(in.FrameworkCode)
 		if at < 0 {
 			return api.NotFound("custom framework", in.FrameworkCode)
+		}
+		if err := in.Match.Check(c.Frameworks[at].Revision); err != nil {
+			return err
 		}
 		c.Frameworks = slices.Delete(c.Frameworks, at, at+1)
 		return nil
@@ -386,11 +389,14 @@ func (s *Service) PutCustomControl(ctx context.Context, by api.Caller, in *api.P
 
 // DeleteCustomControl removes a control from the organization's latest revision. Assessments that use the
 // control keep it. It is an error if one of the organization's frameworks refers to the control.
-func (s *Service) DeleteCustomControl(ctx context.Context, by api.Caller, in *api.CustomControlInput) (*api.None, error) {
+func (s *Service) DeleteCustomControl(ctx context.Context, by api.Caller, in *api.DeleteCustomControlInput) (*api.None, error) {
 	_, err := s.updateCustom(ctx, by, "custom_control.deleted", false, func(c *customDraft) error {
 		at := c.controlIndex(strings.ToUpper(in.ControlCode))
 		if at < 0 {
 			return api.NotFound("custom control", in.ControlCode)
+		}
+		if err := in.Match.Check(c.Controls[at].Revision); err != nil {
+			return err
 		}
 		c.Controls = slices.Delete(c.Controls, at, at+1)
 		return nil

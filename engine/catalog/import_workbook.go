@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -17,23 +16,12 @@ import (
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/catalog/workbook"
+	"github.com/scf-service/service/internal/leangc"
 	"github.com/scf-service/service/store"
 )
 
 // maxWorkbookBytes is the maximum size of a workbook; the current official one has 5 MB.
 const maxWorkbookBytes = 64 << 20
-
-// importGCPercent is the garbage collector's target during an import, which allocates several times what it keeps.
-const importGCPercent = 40
-
-// lowerGCPercent sets the garbage collector's target to importGCPercent, unless it is lower or off, until restore is called.
-func lowerGCPercent() (restore func()) {
-	before := debug.SetGCPercent(importGCPercent)
-	if before < importGCPercent {
-		debug.SetGCPercent(before)
-	}
-	return func() { debug.SetGCPercent(before) }
-}
 
 // ImportWorkbook imports an SCF workbook and makes it the active version. If the same file was already
 // imported under the same label, no new version is created, and the run refers to the existing one.
@@ -64,7 +52,7 @@ func (s *Service) importWorkbook(ctx context.Context, by api.Caller, in *api.Imp
 		return nil, err
 	}
 	defer release()
-	defer lowerGCPercent()()
+	defer leangc.Begin()()
 	src, err := workbook.Read(
 		ctx,
 		bytes.NewReader(data),

@@ -238,7 +238,8 @@ func TestAcceptedPassages(t *testing.T) {
 	if _, st := b.statement(t, a.ID, item.ControlCode, number); !isDisputed(st) {
 		t.Errorf("the passage is back: %+v", st)
 	}
-	if _, err := b.Assessments.Delete(ctx, b.by, &api.AssessmentInput{AssessmentID: a.ID}); err != nil {
+	gone := api.DeleteAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
+	if _, err := b.Assessments.Delete(ctx, b.by, &gone); err != nil {
 		t.Fatal(err)
 	}
 	if l := b.corrections(t, b.by); len(l) > 0 {

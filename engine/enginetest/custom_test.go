@@ -99,11 +99,13 @@ func TestCustomIsTheOrganizationsAlone(t *testing.T) {
 			return err
 		},
 		"deleting the framework": func() error {
-			_, err := b.Catalog.DeleteCustomFramework(ctx, theirs, &api.CustomFrameworkInput{FrameworkCode: "yard-rules"})
+			gone := api.DeleteCustomFrameworkInput{CustomFrameworkInput: api.CustomFrameworkInput{FrameworkCode: "yard-rules"}}
+			_, err := b.Catalog.DeleteCustomFramework(ctx, theirs, &gone)
 			return err
 		},
 		"deleting the control": func() error {
-			_, err := b.Catalog.DeleteCustomControl(ctx, theirs, &api.CustomControlInput{ControlCode: "YARD-01"})
+			gone := api.DeleteCustomControlInput{CustomControlInput: api.CustomControlInput{ControlCode: "YARD-01"}}
+			_, err := b.Catalog.DeleteCustomControl(ctx, theirs, &gone)
 			return err
 		},
 	} {
@@ -186,7 +188,8 @@ func TestCustomFrameworkIsAssessed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Catalog.DeleteCustomControl(ctx, b.by, &api.CustomControlInput{ControlCode: "YARD-01"}); err != nil {
+	gone := api.DeleteCustomControlInput{CustomControlInput: api.CustomControlInput{ControlCode: "YARD-01"}}
+	if _, err := b.Catalog.DeleteCustomControl(ctx, b.by, &gone); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}); err != nil {

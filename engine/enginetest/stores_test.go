@@ -40,7 +40,7 @@ func TestOnPostgres(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.Assessments.Delete(ctx, w.by, in); err != nil {
+	if _, err := w.Assessments.Delete(ctx, w.by, &api.DeleteAssessmentInput{AssessmentInput: *in}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -111,7 +111,8 @@ func TestDocumentsOfEqualParts(t *testing.T) {
 	if _, err := b.Evidence.Delete(ctx, b.by, &api.DocumentInput{DocumentID: letters.ID}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Assessments.Delete(ctx, b.by, &api.AssessmentInput{AssessmentID: a.ID}); err != nil {
+	gone := api.DeleteAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
+	if _, err := b.Assessments.Delete(ctx, b.by, &gone); err != nil {
 		t.Fatal(err)
 	}
 	if l, err := b.Evidence.ListChunks(ctx, b.by, &api.ChunksInput{}); err != nil || l.Pagination.Total != 0 {

@@ -101,7 +101,7 @@ func TestAccessEndsWithMembership(t *testing.T) {
 	if _, err := h.RemoveMember(
 		t.Context(),
 		owner,
-		&api.MemberInput{OrgInput: api.OrgInput{OrgID: org.ID}, MemberID: admin.UserID},
+		&api.RemoveMemberInput{MemberInput: api.MemberInput{OrgInput: api.OrgInput{OrgID: org.ID}, MemberID: admin.UserID}},
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,8 @@ func TestBannedOwnerDoesNotCount(t *testing.T) {
 	if _, err := h.BanUser(t.Context(), h.mustCaller(t, localUser, ""), ban); err != nil {
 		t.Fatal(err)
 	}
-	_, err := h.RemoveMember(t.Context(), owner, &api.MemberInput{OrgInput: api.OrgInput{OrgID: org.ID}, MemberID: owner.UserID})
+	gone := api.RemoveMemberInput{MemberInput: api.MemberInput{OrgInput: api.OrgInput{OrgID: org.ID}, MemberID: owner.UserID}}
+	_, err := h.RemoveMember(t.Context(), owner, &gone)
 	wantCode(t, "the last owner who can sign in leaves", err, api.CodeInvalidState)
 }
 
@@ -159,7 +160,8 @@ func TestConcurrentOwnerDemotion(t *testing.T) {
 	results := make(chan error, 2)
 	for by, of := range map[*api.Caller]string{&owner: second.UserID, &second: owner.UserID} {
 		go func() {
-			_, err := h.RemoveMember(t.Context(), *by, &api.MemberInput{OrgInput: api.OrgInput{OrgID: org.ID}, MemberID: of})
+			gone := api.RemoveMemberInput{MemberInput: api.MemberInput{OrgInput: api.OrgInput{OrgID: org.ID}, MemberID: of}}
+			_, err := h.RemoveMember(t.Context(), *by, &gone)
 			results <- err
 		}()
 	}

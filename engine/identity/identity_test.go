@@ -355,10 +355,12 @@ func TestMembers(t *testing.T) {
 	if err != nil || len(next.Data) != 1 || next.Data[0].Email != "owner@acme.example" || next.Pagination.HasMore {
 		t.Fatalf("%+v, %v", next, err)
 	}
-	if _, err := h.RemoveMember(t.Context(), owner, &api.MemberInput{MemberID: admin.UserID}); err != nil {
+	gone := api.RemoveMemberInput{MemberInput: api.MemberInput{MemberID: admin.UserID}}
+	if _, err := h.RemoveMember(t.Context(), owner, &gone); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.RemoveMember(t.Context(), owner, &api.MemberInput{MemberID: owner.UserID})
+	gone = api.RemoveMemberInput{MemberInput: api.MemberInput{MemberID: owner.UserID}}
+	_, err = h.RemoveMember(t.Context(), owner, &gone)
 	wantCode(t, "the last owner leaves", err, api.CodeInvalidState)
 }
 

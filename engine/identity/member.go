@@ -175,13 +175,16 @@ func (s *Service) UpdateMember(ctx context.Context, by api.Caller, in *api.Updat
 }
 
 // RemoveMember ends a membership; the user's work stays under their name.
-func (s *Service) RemoveMember(ctx context.Context, by api.Caller, in *api.MemberInput) (*api.None, error) {
+func (s *Service) RemoveMember(ctx context.Context, by api.Caller, in *api.RemoveMemberInput) (*api.None, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		m, u, err := findMember(tx, by.OrganizationID, in.MemberID)
 		if err != nil {
 			return err
 		}
 		if err := checkRoleChange(by, m.Role); err != nil {
+			return err
+		}
+		if err := in.Match.Check(m.Revision); err != nil {
 			return err
 		}
 		if err := store.Memberships.Delete(tx, m.UserID, m.OrganizationID); err != nil {

@@ -38,9 +38,9 @@ var (
 	legalName = text.LegalName + `\b`
 	// ruleTitlePattern matches the titles of a company's rules. It doesn't match reports by, or
 	// contracts with, other companies.
-	ruleTitlePattern    = lazyregexp.New(`(` + legalName + `).{0,6}\b(?i:(?:[\w-]+ ){0,4}(?:polic(?:y|ies)|procedures?|handbook|standards?|rules|guidelines?|charter|directive))\b`)
-	placeHeadingPattern = lazyregexp.New(`\b(?:at|within|inside) (` + legalName + `)\W*$`)
-	companyCellPattern  = lazyregexp.New(`\b(?i:company|organi[sz]ation|competitor|peer|entity): (` + legalName + `)`)
+	ruleTitlePattern    = lazyregexp.NewPrefiltered(`(` + legalName + `).{0,6}\b(?i:(?:[\w-]+ ){0,4}(?:polic(?:y|ies)|procedures?|handbook|standards?|rules|guidelines?|charter|directive))\b`)
+	placeHeadingPattern = lazyregexp.NewPrefiltered(`\b(?:at |within |inside )(` + legalName + `)\W*$`)
+	companyCellPattern  = lazyregexp.NewPrefiltered(`\b(?i:company|organi[sz]ation|competitor|peer|entity): (` + legalName + `)`)
 )
 
 // namesOtherOrganization reports whether the title, a heading or a table row says that a sentence is about another
@@ -52,7 +52,7 @@ func (s *Session) namesOtherOrganization(d *preparedStatement, c *analyzedPassag
 	if len(s.ownOrganizations) != 1 {
 		return false
 	}
-	names := func(pattern *lazyregexp.Regexp, in string) bool {
+	names := func(pattern *lazyregexp.Prefiltered, in string) bool {
 		m := pattern.FindStringSubmatch(in)
 		return m != nil && s.isOtherOrganization(m[1])
 	}

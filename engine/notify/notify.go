@@ -212,10 +212,13 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateWebho
 }
 
 // Delete deletes a webhook and its pending deliveries.
-func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.None, error) {
+func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DeleteWebhookInput) (*api.None, error) {
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
 		w, err := getWebhook(tx, by.OrganizationID, in.WebhookID)
 		if err != nil {
+			return err
+		}
+		if err := in.Match.Check(w.Revision); err != nil {
 			return err
 		}
 		return errors.Join(

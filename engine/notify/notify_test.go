@@ -440,7 +440,7 @@ func TestTenants(t *testing.T) {
 	id := api.WebhookInput{WebhookID: w.ID}
 	_, e1 := h.Get(t.Context(), stranger, &id)
 	_, e2 := h.RotateSecret(t.Context(), stranger, &id)
-	_, e3 := h.Delete(t.Context(), stranger, &id)
+	_, e3 := h.Delete(t.Context(), stranger, &api.DeleteWebhookInput{WebhookInput: id})
 	_, e4 := h.Test(t.Context(), stranger, &id)
 	_, e5 := h.ListWebhookDeliveries(t.Context(), stranger, &api.DeliveriesInput{WebhookInput: id})
 	_, e6 := h.Update(t.Context(), stranger, &api.UpdateWebhookInput{WebhookInput: id})
@@ -453,7 +453,7 @@ func TestTenants(t *testing.T) {
 	if err != nil || len(l.Data) != 0 {
 		t.Error(l, err)
 	}
-	if _, err := h.Delete(t.Context(), h.by, &id); err != nil {
+	if _, err := h.Delete(t.Context(), h.by, &api.DeleteWebhookInput{WebhookInput: id}); err != nil {
 		t.Error(err)
 	}
 	h.writeEvent("report.ready", false)

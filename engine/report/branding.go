@@ -65,12 +65,16 @@ func (s *Service) PutBranding(ctx context.Context, by api.Caller, in *api.PutBra
 }
 
 // DeleteBranding restores the default look of reports.
-func (s *Service) DeleteBranding(ctx context.Context, by api.Caller, _ *api.OrgInput) (*api.None, error) {
+func (s *Service) DeleteBranding(ctx context.Context, by api.Caller, in *api.DeleteBrandingInput) (*api.None, error) {
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
-		if _, err := store.Brandings.Get(tx, by.OrganizationID, "branding"); err != nil {
-			if errors.Is(err, store.ErrNotFound) {
-				return nil
-			}
+		old, err := store.Brandings.Get(tx, by.OrganizationID, "branding")
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err == nil {
+			err = in.Match.Check(old.Revision)
+		}
+		if err != nil {
 			return err
 		}
 		return errors.Join(

@@ -53,6 +53,7 @@ engine/report/drawing →
 
 internal/bench/judgement → engine/assessment engine/judge engine/judge/modelreader engine/judge/reading engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples internal/prose
 engine/assessment → engine/assessment/merge engine/risk engine/judge/plan engine/judge engine/judge/modelreader engine/judge/reading engine/llm engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api internal/itemfilter internal/sampling internal/prose
+                  + internal/leangc
 engine/assessment/merge → engine/catalog/scf api internal/prose
 engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance internal/prose
 engine/judge/plan → engine/judge engine/judge/text engine/risk api internal/lazyregexp internal/prose
@@ -87,6 +88,7 @@ engine/evidence/dedup →
 
 engine/judge/criteria → engine/catalog/starter internal/controltext
 engine/catalog    → engine/catalog/starter engine/catalog/workbook engine/catalog/strm engine/catalog/custom engine/catalog/oscal engine/catalog/scf engine/audit store api internal/lazyregexp
+                  + internal/leangc
 engine/catalog/oscal → engine/catalog/custom engine/catalog/scf api internal/lazyregexp
 engine/catalog/custom → engine/catalog/scf api internal/lazyregexp internal/charset
 engine/catalog/starter → engine/catalog/scf api
@@ -107,6 +109,7 @@ internal/questionnaire → internal/lazyregexp
 api               →
 internal/controltext →
 internal/filelock →
+internal/leangc    →
 internal/linereader →
 internal/bytereader →
 internal/charset  → internal/lazyregexp
@@ -138,6 +141,10 @@ func rooms(t testing.TB) []room {
 	var out []room
 	for line := range strings.Lines(picture) {
 		path, knows, drawn := strings.Cut(strings.TrimSpace(line), "→")
+		if more, continued := strings.CutPrefix(path, "+ "); continued { // continues the line above
+			last := &out[len(out)-1]
+			last.knows = append(last.knows, strings.Fields(more)...)
+		}
 		if !drawn {
 			continue
 		}

@@ -201,10 +201,13 @@ func setIfGiven[T any](to *T, given *T) {
 }
 
 // Delete deletes a rule.
-func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AlertInput) (*api.None, error) {
+func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DeleteAlertInput) (*api.None, error) {
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
 		r, err := getRule(tx, by.OrganizationID, in.AlertID)
 		if err != nil {
+			return err
+		}
+		if err := in.Match.Check(r.Revision); err != nil {
 			return err
 		}
 		return errors.Join(store.AlertRules.Delete(tx, by.OrganizationID, r.ID), recordChangeInAudit(tx, by, "alert_rule.deleted", &r))

@@ -271,7 +271,7 @@ func TestRefused(t *testing.T) {
 	if got, err := h.Update(t.Context(), h.by, up); err != nil || got.State != "ok" || got.Threshold != 10 || got.Value != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := h.Delete(t.Context(), h.by, &api.AlertInput{AlertID: r.ID}); err != nil {
+	if _, err := h.Delete(t.Context(), h.by, &api.DeleteAlertInput{AlertInput: api.AlertInput{AlertID: r.ID}}); err != nil {
 		t.Error(err)
 	}
 }

@@ -371,10 +371,13 @@ func (s *Service) applyChanges(r *store.Integration, in *api.UpdateIntegrationIn
 }
 
 // Delete deletes an integration and its pending deliveries. Issues in the tool are kept.
-func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.None, error) {
+func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DeleteIntegrationInput) (*api.None, error) {
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
 		r, err := getIntegration(tx, by.OrganizationID, in.IntegrationID)
 		if err != nil {
+			return err
+		}
+		if err := in.Match.Check(r.Revision); err != nil {
 			return err
 		}
 		links, err := listLinks(tx, by.OrganizationID, r.ID)

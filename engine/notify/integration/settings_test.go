@@ -213,7 +213,7 @@ func TestTenants(t *testing.T) {
 	other.OrganizationID = "018f0000-0000-7000-8000-00000000000c"
 	_, e1 := h.Get(t.Context(), other, &in)
 	_, e2 := h.Update(t.Context(), other, &api.UpdateIntegrationInput{IntegrationInput: in})
-	_, e3 := h.Delete(t.Context(), other, &in)
+	_, e3 := h.Delete(t.Context(), other, &api.DeleteIntegrationInput{IntegrationInput: in})
 	_, e4 := h.Test(t.Context(), other, &in)
 	_, e5 := h.Sync(t.Context(), other, &in)
 	_, e6 := h.ListLinks(t.Context(), other, &api.IssueLinksInput{IntegrationInput: in})
@@ -236,7 +236,7 @@ func TestTenants(t *testing.T) {
 	if _, err := h.MailServer(t.Context(), other.OrganizationID); !errors.Is(err, integration.ErrNoMailServer) {
 		t.Error(err)
 	}
-	if _, err := h.Delete(t.Context(), h.by, &in); err != nil {
+	if _, err := h.Delete(t.Context(), h.by, &api.DeleteIntegrationInput{IntegrationInput: in}); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/notify/integration"
 	"github.com/scf-service/service/internal/netguard"
 )
@@ -157,7 +158,7 @@ func TestMailServer(t *testing.T) {
 			}
 			defer func() {
 				in := integrationInput(r.ID)
-				if _, err := h.Delete(t.Context(), h.by, &in); err != nil {
+				if _, err := h.Delete(t.Context(), h.by, &api.DeleteIntegrationInput{IntegrationInput: in}); err != nil {
 					t.Error(err)
 				}
 			}()

@@ -214,15 +214,23 @@ func (s *Service) PutTemplate(ctx context.Context, by api.Caller, in *api.PutTem
 }
 
 // ResetTemplate restores a template's built-in text.
-func (s *Service) ResetTemplate(ctx context.Context, by api.Caller, in *api.TemplateInput) (*api.None, error) {
+func (s *Service) ResetTemplate(ctx context.Context, by api.Caller, in *api.ResetTemplateInput) (*api.None, error) {
 	k, err := findTemplateType(in.TemplateID)
 	if err != nil {
 		return nil, err
 	}
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
-		if err := store.EmailTemplates.Delete(tx, by.OrganizationID, k.id); errors.Is(err, store.ErrNotFound) {
+		old, err := store.EmailTemplates.Get(tx, by.OrganizationID, k.id)
+		if errors.Is(err, store.ErrNotFound) {
 			return nil
-		} else if err != nil {
+		}
+		if err == nil {
+			err = in.Match.Check(old.Revision)
+		}
+		if err == nil {
+			err = store.EmailTemplates.Delete(tx, by.OrganizationID, k.id)
+		}
+		if err != nil {
 			return err
 		}
 		return audit.Append(tx, by, audit.Entry{Action: "email_template.reset", ResourceType: "email_template", ResourceID: k.id})

@@ -111,7 +111,7 @@ func TestOwnWording(t *testing.T) {
 	if w, err := h.GetTemplate(t.Context(), other, &in.TemplateInput); err != nil || w.Custom {
 		t.Errorf("another organization has it: %+v, %v", w, err)
 	}
-	if _, err := h.ResetTemplate(t.Context(), h.by, &in.TemplateInput); err != nil {
+	if _, err := h.ResetTemplate(t.Context(), h.by, &api.ResetTemplateInput{TemplateInput: in.TemplateInput}); err != nil {
 		t.Error(err)
 	}
 	if w, err := h.GetTemplate(t.Context(), h.by, &in.TemplateInput); err != nil || w.Custom {
