@@ -78,7 +78,7 @@ func TestInconsistentPlansAreRejected(t *testing.T) {
 			"status":   "open",
 			"changes":  []any{object{"at": "", "by": "", "reason": "y", "due_date": "2001-02-01"}},
 		}}},
-		"more than 20000": {"vendor_dependency": strings.Repeat("x", 900_000)},
+		"the maximum is 20000": {"vendor_dependency": strings.Repeat("x", 900_000)},
 	} {
 		if a := edit(body); a.status != 400 || !strings.Contains(a.text, want) {
 			t.Errorf("%.200v: %d %s, want %q", body, a.status, a.text, want)
