@@ -15,13 +15,16 @@ import (
 // quoted may be another's words, or no longer hold.
 const QuotedHeading = "Quoted message"
 
-const maxAttributionBytes = 300
+const (
+	maxAttributionBytes = 300
+	maxHeaderBytes      = 2 << 10
+)
 
 var (
 	// attributionPattern matches the line above a quoted message: "On Mon, 2 Mar 2026, Bob wrote:".
 	attributionPattern = lazyregexp.New(
-		`(?i)^\W{0,2}(?:on|am|le|el|il|op|em|den|w dniu)\b.{0,60}\d.{4,200}\b(?:wrote|schrieb|a écrit|escribió|ha scritto|schreef|escreveu|skrev|pisze)\b.{0,80}:$|` +
-			`^\W{0,2}\S.{0,120}<\S+@\S+>.{0,40}\bwrote:$`,
+		`(?i)^\W{0,2}(?:on|am|le|el|il|op|em|den|w dniu)\b.*\d.*\b(?:wrote|schrieb|a écrit|escribió|ha scritto|schreef|escreveu|skrev|pisze)\b.{0,80}:$|` +
+			`^\W{0,2}\S.*<\S+@\S+>.*\bwrote:$`,
 	)
 	// originalPattern matches the line above the message that Outlook and others repeat below an answer.
 	originalPattern = lazyregexp.New(
@@ -31,7 +34,7 @@ var (
 	forwardedPattern = lazyregexp.New(`(?i)^(?:-{2,}\s*forwarded message\b|begin forwarded message:)`)
 	// repeatedHeaderPattern matches the beginning of the header of that message, on one line.
 	repeatedHeaderPattern = lazyregexp.New(
-		`(?i)^[*_\s]*(?:from|von|de|da|van)\W{0,2}:.{1,200}\b(?:sent|date|gesendet|datum|envoyé|enviado|inviato|verzonden)\W{0,2}:.{1,600}\b(?:subject|betreff|objet|asunto|oggetto|onderwerp)\W{0,2}:`,
+		`(?i)^[*_\s]*(?:from|von|de|da|van)\W{0,2}:.+\b(?:sent|date|gesendet|datum|envoyé|enviado|inviato|verzonden)\W{0,2}:.+\b(?:subject|betreff|objet|asunto|oggetto|onderwerp)\W{0,2}:`,
 	)
 )
 
@@ -138,8 +141,21 @@ func beginsRepeatedMessage(lines []string) bool {
 	if before, _, ok := strings.Cut(line, ":"); !ok || len(before) > 8 {
 		return false
 	}
-	joined := strings.Join(lines[:min(len(lines), 8)], " ")
-	return len(joined) < 4<<10 && repeatedHeaderPattern.MatchString(joined)
+	header := lines[:min(len(lines), 8)]
+	if !slices.ContainsFunc(header, isSubjectLine) {
+		return false
+	}
+	joined := strings.Join(header, " ")
+	return len(joined) < maxHeaderBytes && repeatedHeaderPattern.MatchString(joined)
+}
+
+func isSubjectLine(line string) bool {
+	key, _, _ := strings.Cut(line[:min(len(line), 40)], ":")
+	switch strings.ToLower(strings.Trim(key, " *_\t")) {
+	case "subject", "betreff", "objet", "asunto", "oggetto", "onderwerp":
+		return true
+	}
+	return false
 }
 
 // withoutMarks returns quoted lines without their marks. A change of the depth of quoting ends a paragraph.
@@ -227,7 +243,7 @@ func (h *htmlReader) readMailMarks(text string) {
 		return
 	}
 	h.mail.isAttributed = len(text) < maxAttributionBytes && attributionPattern.MatchString(text)
-	if h.mail.isAttributed || originalPattern.MatchString(text) || len(text) < 4<<10 && repeatedHeaderPattern.MatchString(text) {
+	if h.mail.isAttributed || originalPattern.MatchString(text) || len(text) < maxHeaderBytes && repeatedHeaderPattern.MatchString(text) {
 		h.switchTo(true)
 	}
 }
