@@ -26,11 +26,42 @@ const (
 	maxStatementQuotesRecorded = 3   // per statement, when a person decides on an item
 )
 
-// readCorrections returns people's decisions about passages in an organization. If a decision on an
-// item is being reset, it omits the corrections that resulted from that decision.
-func (s *Service) readCorrections(ctx context.Context, org, resetItemID string) (*reading.Corrections, error) {
+// correctionClients finds out whose corrections apply to an assessment. Corrections made for one client
+// don't apply to another, because a reader of the same organization may work for both.
+type correctionClients struct {
+	tx      *store.Tx
+	org     string
+	clients map[string]string // names by assessment
+}
+
+// areShared reports whether two assessments share corrections: always, unless they name different clients.
+func (c *correctionClients) areShared(a, b string) (bool, error) {
+	if a == b {
+		return true, nil
+	}
+	var names [2]string
+	for n, id := range []string{a, b} {
+		name, known := c.clients[id]
+		if !known {
+			one, err := store.Assessments.Get(c.tx, c.org, id)
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
+				return false, err
+			}
+			name = one.ClientName
+			c.clients[id] = name
+		}
+		names[n] = name
+	}
+	return names[0] == "" || names[1] == "" || strings.EqualFold(names[0], names[1]), nil
+}
+
+// readCorrections returns people's decisions about passages that apply to an assessment. If a decision on
+// an item is being reset, it omits the corrections that resulted from that decision.
+func (s *Service) readCorrections(ctx context.Context, a *api.Assessment, resetItemID string) (*reading.Corrections, error) {
 	var all []reading.Correction
+	org := a.OrganizationID
 	err := s.db.View(ctx, func(tx *store.Tx) error {
+		clients := correctionClients{tx, org, map[string]string{a.ID: a.ClientName}}
 		var reset api.SoAItem
 		if resetItemID != "" {
 			var err error
@@ -43,6 +74,12 @@ func (s *Service) readCorrections(ctx context.Context, org, resetItemID string) 
 				return err
 			}
 			if c.Source == api.LineCorrected && c.AssessmentID == reset.AssessmentID && c.ControlCode == reset.ControlCode {
+				continue
+			}
+			switch applies, err := clients.areShared(a.ID, c.AssessmentID); {
+			case err != nil:
+				return err
+			case !applies:
 				continue
 			}
 			all = append(all, reading.Correction{
@@ -102,8 +139,9 @@ func (s *Service) controlStatements(ctx context.Context, a *api.Assessment, code
 }
 
 // recordLineCorrections derives corrections of the passages quoted for an item from a person's
-// decision on the item. A decision replaces the corrections from an earlier decision on the item;
-// they are kept in the edit, for undo. Nothing is recorded for API keys and workflows.
+// decision on the item. Confirming a decision again changes nothing. Otherwise a decision replaces the
+// corrections from an earlier decision on the item; they are kept in the edit, for undo. Nothing is
+// recorded for API keys and workflows.
 func recordLineCorrections(
 	tx *store.Tx, by api.Caller, e *store.Edit, statements map[string]reading.Statement, before, after *api.SoAItem,
 ) error {
@@ -112,7 +150,9 @@ func recordLineCorrections(
 		name, reset := cutResetPrefix(f)
 		isReview, isReset = isReview || slices.Contains(plan.ReviewFields, name), isReset || reset
 	}
-	if !isReview || !by.IsPerson() {
+	confirmsAgain := before.IsStatusOverruled() && !isReset && !after.NeedsReview &&
+		after.ImplementationStatus == before.ImplementationStatus && after.Applicability == before.Applicability
+	if !isReview || !by.IsPerson() || confirmsAgain {
 		return nil
 	}
 	isOfLine := func(c *api.Correction) bool { return c.Source == api.LineCorrected }
@@ -249,12 +289,19 @@ func setCorrectedPassage(tx *store.Tx, by api.Caller, c *api.Correction, chunkID
 // one was made on the passage itself while this one results from a decision on an item.
 func putCorrection(tx *store.Tx, by api.Caller, c *api.Correction) (replaced []api.Correction, stored bool, err error) {
 	n := 0
+	clients := correctionClients{tx, by.OrganizationID, map[string]string{}}
 	for old, err := range store.Corrections.By("passage").Scan(tx, by.OrganizationID, store.Prefix(c.StatementID, c.Passage.SHA256)) {
 		if err != nil {
 			return nil, false, err
 		}
 		n++
 		if !slices.Equal(old.Passage.HeadingPath, c.Passage.HeadingPath) {
+			continue
+		}
+		switch shared, err := clients.areShared(old.AssessmentID, c.AssessmentID); {
+		case err != nil:
+			return nil, false, err
+		case !shared:
 			continue
 		}
 		if old.Source == api.PassageCorrected && c.Source == api.LineCorrected {
@@ -303,6 +350,7 @@ func undoLineCorrections(tx *store.Tx, by api.Caller, e *store.Edit) error {
 	if _, err := deleteCorrections(tx, by.OrganizationID, isOfEdit, e.AssessmentID); err != nil {
 		return err
 	}
+	clients := correctionClients{tx, by.OrganizationID, map[string]string{}}
 	for _, c := range e.ReplacedCorrections {
 		isFree, err := store.Assessments.Has(tx, by.OrganizationID, c.AssessmentID)
 		if err != nil {
@@ -312,7 +360,11 @@ func undoLineCorrections(tx *store.Tx, by api.Caller, e *store.Edit) error {
 			if err != nil {
 				return err
 			}
-			isFree = isFree && !slices.Equal(other.Passage.HeadingPath, c.Passage.HeadingPath)
+			shared, err := clients.areShared(other.AssessmentID, c.AssessmentID)
+			if err != nil {
+				return err
+			}
+			isFree = isFree && (!shared || !slices.Equal(other.Passage.HeadingPath, c.Passage.HeadingPath))
 		}
 		if !isFree {
 			continue

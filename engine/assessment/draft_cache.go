@@ -126,7 +126,7 @@ func (s *Service) evaluateStoredEvidence(
 	if err != nil {
 		return err
 	}
-	corrections, err := s.readCorrections(ctx, a.OrganizationID, resetItemID)
+	corrections, err := s.readCorrections(ctx, a, resetItemID)
 	if err != nil {
 		return err
 	}

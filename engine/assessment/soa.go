@@ -119,7 +119,7 @@ func (s *Service) draftSoAFromSession(
 				return err
 			}
 			options := s.judgeOptions(r, prepared)
-			if options.Corrections, err = s.readCorrections(ctx, a.OrganizationID, ""); err != nil {
+			if options.Corrections, err = s.readCorrections(ctx, a, ""); err != nil {
 				return err
 			}
 			j, err := prepared.evaluateSession(ctx, session, options, translated)
