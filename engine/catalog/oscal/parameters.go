@@ -80,14 +80,20 @@ func listParameters(doc *catalogDocument, controls []locatedControl) map[string]
 	return known
 }
 
-// withdrawal describes a control that is withdrawn, and where its content went.
+// withdrawal describes a control that is withdrawn, and where its content went, as in "withdrawn: incorporated into ac-2, ac-3".
 func (c *control) withdrawal() string {
+	out, last, separator := "withdrawn", "", ": "
 	for _, l := range c.Links {
-		if rel := strings.ReplaceAll(l.Rel, "-", " "); rel == "incorporated into" || rel == "moved to" {
-			return "withdrawn and " + rel + " " + strings.TrimPrefix(l.Href, "#")
+		switch rel := strings.ReplaceAll(l.Rel, "-", " "); {
+		case rel != "incorporated into" && rel != "moved to":
+		case last == rel:
+			out += ", " + strings.TrimPrefix(l.Href, "#")
+		default:
+			out += separator + rel + " " + strings.TrimPrefix(l.Href, "#")
+			last, separator = rel, "; "
 		}
 	}
-	return "withdrawn"
+	return out
 }
 
 // isWithdrawn reports whether a catalog lists a control only to refer to others.

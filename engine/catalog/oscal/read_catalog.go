@@ -248,6 +248,9 @@ func (r *catalogReader) readControl(x *locatedControl, code string) error {
 	for _, l := range controlLists(&c) {
 		*l.values = propValues(x.Props, l.name)
 	}
+	if x.isWithdrawn() {
+		c.Weight, c.Errata = 0, append(c.Errata, scf.CollapseSpaces(x.withdrawal()))
+	}
 	number := len(r.src.Controls)
 	for i := range x.Parts {
 		if err := r.readPart(&c, number, &x.Parts[i], fmt.Sprintf("%s.parts[%d]", x.path, i)); err != nil {
@@ -377,18 +380,12 @@ func mergeCatalogAsFramework(doc *catalogDocument, controls []locatedControl, ba
 	for i := range controls {
 		c := &controls[i]
 		code := scf.CollapseSpaces(c.displayCode())
-		if c.isWithdrawn() {
-			src.Warnings = append(src.Warnings, api.ImportWarning{
-				Cell: c.path, Message: fmt.Sprintf("left out %q, which is %s", scf.Shorten(code), scf.Shorten(c.withdrawal())),
-			})
-			continue
-		}
 		n, found := place[scf.NormalizeRequirementCode(code)]
 		if !found {
 			n = len(f.Requirements)
 			place[scf.NormalizeRequirementCode(code)] = n
 			f.Requirements = append(f.Requirements, scf.Requirement{Code: code})
-			if known {
+			if known && !c.isWithdrawn() {
 				src.Warnings = append(
 					src.Warnings,
 					api.ImportWarning{
@@ -403,6 +400,9 @@ func mergeCatalogAsFramework(doc *catalogDocument, controls []locatedControl, ba
 		}
 		seen[n] = c.path
 		f.Requirements[n].Title = scf.CollapseSpaces(c.Title)
+		if c.isWithdrawn() {
+			f.Requirements[n].Title += " [" + scf.CollapseSpaces(c.withdrawal()) + "]"
+		}
 		for p := range c.Parts {
 			if c.Parts[p].Name == "statement" {
 				f.Requirements[n].Text = fillParameters(c.Parts[p].fullText(), parameters, 0)

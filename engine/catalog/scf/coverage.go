@@ -10,7 +10,8 @@ import (
 )
 
 // Coverage returns how many of a framework's requirements are mapped to a control. In a workbook, this is
-// always 100%, because a requirement exists there only if a control refers to it.
+// always 100%, because a requirement exists there only if a control refers to it. Withdrawn requirements without a control
+// don't count.
 func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 	f, err := s.findFramework(framework)
 	if err != nil {
@@ -25,8 +26,11 @@ func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 	lastSeen := make([]int32, len(s.src.Domains)) // last requirement counted for the domain, plus one
 	for n := s.firstRequirement[f]; n < s.firstRequirement[f+1]; n++ {
 		mapped := s.requirementMappingIndexes(n)
-		if len(mapped) > 0 {
+		switch r := n - s.firstRequirement[f]; {
+		case len(mapped) > 0:
 			out.MappedRequirementCount++
+		case IsWithdrawnTitle(s.src.Frameworks[f].Requirements[r].Title):
+			out.RequirementCount--
 		}
 		for _, m := range mapped {
 			c := s.src.Mappings[m].Control

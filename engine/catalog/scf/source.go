@@ -143,6 +143,12 @@ type Requirement struct {
 	Text  string `json:"text,omitempty"`
 }
 
+// IsWithdrawnTitle reports whether the title of a requirement says in brackets that it is no longer in use, as in
+// "Fences [withdrawn: moved to ya-1]". Such a requirement is included only so that its code remains known.
+func IsWithdrawnTitle(title string) bool { return withdrawnTitle.MatchString(title) }
+
+var withdrawnTitle = lazyregexp.New(`(?i)\[(?:withdrawn|deprecated)\b`)
+
 // Mapping links a control to a requirement. A source has at most one mapping for each such pair.
 type Mapping struct {
 	Control, Framework, Requirement int

@@ -130,7 +130,7 @@ func requirementStatus(items []*api.SoAItem) coverageStatus {
 }
 
 // computeCoverage returns the requirements of each framework with their statuses. Requirements that
-// occur only in items are added after those in the catalog.
+// occur only in items are added after those in the catalog. Withdrawn requirements to which no item maps are left out.
 func computeCoverage(s *Source) []frameworkCoverage {
 	out := make([]frameworkCoverage, len(s.Frameworks))
 	for i, f := range s.Frameworks {
@@ -159,7 +159,9 @@ func computeCoverage(s *Source) []frameworkCoverage {
 			fc.requirements = append(fc.requirements, r)
 		}
 		for _, r := range reqs {
-			add(r.Code, wording.OrEmpty(r.Title))
+			if title := wording.OrEmpty(r.Title); len(byCode[r.Code]) > 0 || !scf.IsWithdrawnTitle(title) {
+				add(r.Code, title)
+			}
 		}
 		rest := slices.Sorted(maps.Keys(byCode))
 		slices.SortFunc(rest, scf.CompareNatural)
