@@ -362,7 +362,11 @@ func (a *app) assessCreate() *cobra.Command {
 			}
 			a.warnAboutOddAssessment(cmd.Context(), one)
 			a.rememberAssessment(one.ID)
-			return a.out.Print(one, func(p *print.Page) { renderAssessment(p, one) })
+			return a.out.Print(one, func(p *print.Page) {
+				renderAssessment(p, one)
+				p.Title("Next")
+				p.Command(a.suggestedCommandLine("assess run DIR -a " + shellQuote(one.Name)))
+			})
 		},
 	}
 	f := cmd.Flags()

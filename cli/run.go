@@ -48,8 +48,9 @@ draft and submit it, or decide on what was submitted. Run it again to continue.
 If there is an open assessment, it is continued, and only files that are new or
 changed in DIR are imported. The assessment is the one given by --name or
 --assessment; otherwise the one last run from DIR; otherwise the one with the
-folder's name. Without DIR, the most recently used assessment is continued. Hidden
-files and symbolic links are skipped.
+folder's name; otherwise the one just created with service assess create. Without
+DIR, the most recently used assessment is continued. Hidden files and symbolic links
+are skipped.
 
 --submit submits drafts without stopping for a review. --approve also approves them,
 at all four gates or those given. Both are recorded under your name as given in
@@ -267,8 +268,19 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 			open = &found[0]
 		}
 	}
-	if open != nil && o.from != "" && !isCarriedFrom(open, o.from) {
-		return nil, usageError("--from is for a new assessment, but %q exists; choose another --name", open.Name)
+	if open != nil && o.from != "" {
+		if !isCarriedFrom(open, o.from) {
+			return nil, withHint(
+				usageError("--from is for a new assessment, but %q exists; choose another --name", open.Name),
+				"or continue it as it is, without --from",
+			)
+		}
+		a.printNotice("%q exists and was created from %q; continuing it without carrying anything over again.", open.Name, open.CarriedFrom.Name)
+	}
+	if open == nil && o.name == "" && a.flags.assessment == "" {
+		if open = a.freshDefaultAssessment(ctx); open != nil {
+			a.printNotice("Continuing %q, which was just created; use --name to start another.", open.Name)
+		}
 	}
 	if open == nil {
 		if len(paths) == 0 {

@@ -113,6 +113,26 @@ func (a *app) lastOpenAssessmentFrom(ctx context.Context, folder string) (*api.A
 	return nil, nil
 }
 
+// freshDefaultAssessment returns the assessment that commands use by default if it was created without documents and
+// never run from a folder. Otherwise, and if it can't be read, it returns nil.
+func (a *app) freshDefaultAssessment(ctx context.Context) *api.Assessment {
+	m := a.readSavedState()
+	id := m.LastAssessments[a.savedStateKey()]
+	if id == "" {
+		return nil
+	}
+	for _, used := range m.LastByFolder[a.savedStateKey()] {
+		if used == id {
+			return nil
+		}
+	}
+	one, err := call(ctx, a, api.GetAssessment, &api.AssessmentInput{AssessmentID: id})
+	if err != nil || one.State != api.StateDraft || one.Counts.Documents > 0 {
+		return nil
+	}
+	return one
+}
+
 // resolveFirstFolder returns the full path of the first of paths, with symbolic links resolved. It returns ""
 // if that path is not a folder.
 func resolveFirstFolder(paths []string) string {
