@@ -57,6 +57,42 @@ func (d deliverable[V]) fetchNewestVersionID(ctx context.Context, a *app) (strin
 	return d.header(v).ID, nil
 }
 
+// approveNewest submits the newest version, unless that is done, and approves it in advance. If again is set, it drafts the
+// next version first. A rejected version is left to people.
+func (d deliverable[V]) approveNewest(ctx context.Context, a *app, assessment string, again bool, comment string) error {
+	l, err := call(ctx, a, d.listOp, &api.AssessmentListInput{
+		AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1},
+	})
+	if err != nil || len(l.Data) == 0 {
+		return err
+	}
+	v := &l.Data[0]
+	if d.header(v).Status == api.VersionRejected {
+		return nil
+	}
+	if again {
+		a.progress.Start("draft the " + d.gate.Title() + " again")
+		if v, err = d.regenerate(ctx, a, d.header(v).ID); err != nil {
+			return err
+		}
+		a.progress.Done("drafted the %s again, version %d", d.gate.Title(), d.header(v).VersionNumber)
+	}
+	if d.header(v).Status == api.VersionDraft {
+		if v, err = d.submit(ctx, a, d.header(v).ID); err != nil {
+			return err
+		}
+	}
+	if h := d.header(v); h.Status != api.VersionUnderReview || h.ApprovalID == nil {
+		return nil
+	}
+	one, err := approveContent(ctx, a, *d.header(v).ApprovalID, api.VersionDecision{Comment: comment, InAdvance: true})
+	if err != nil {
+		return err
+	}
+	a.progress.Done("%s, version %d: approved by %s", prose.Capitalize(d.gate.Title()), one.VersionNumber, one.Decider())
+	return nil
+}
+
 // versionBeforeEdit returns the newest version, or nil if it can't be read, because it is only needed to explain the
 // effect of an edit.
 func (d deliverable[V]) versionBeforeEdit(ctx context.Context, a *app) *api.DeliverableVersion {

@@ -53,8 +53,9 @@ DIR, the most recently used assessment is continued. Hidden files and symbolic l
 are skipped.
 
 --submit submits drafts without stopping for a review. --approve also approves them,
-at all four gates or those given. Both are recorded under your name as given in
-advance; neither counts as a review.`,
+at all four gates or those given; drafts newer than what was approved come first, and
+what is based on an older version is drafted again. Both are recorded under your name
+as given in advance; neither counts as a review.`,
 		Example: `  service assess run ./evidence -f iso-27001-2022 --name "Acme 2026"
   service soa submit
   service soa approve
@@ -388,6 +389,9 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 		if err != nil {
 			return err
 		}
+		if st, err = a.approveLaterVersions(ctx, st, o); err != nil {
+			return err
+		}
 		if st.State == last {
 			stalls++
 		} else {
@@ -436,6 +440,43 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 			return validationToRuntimeError(err)
 		}
 	}
+}
+
+// approveLaterVersions brings deliverables up to date whose gates were passed with an older version, as far as the options
+// approve them in advance. In the order of the gates, it drafts those again that are based on an older version of
+// another, and submits and approves the newest versions. It returns the status afterwards.
+func (a *app) approveLaterVersions(ctx context.Context, st *api.AssessmentStatus, o runOptions) (*api.AssessmentStatus, error) {
+	for _, move := range api.Moves {
+		if move.Gate == "" || !slices.Contains(o.approve, move.Gate) || !o.until.HasReached(move.To) {
+			continue
+		}
+		isOutdated := func(reason string) bool {
+			return slices.ContainsFunc(st.Outdated, func(out api.Outdated) bool { return out.Gate == move.Gate && out.Reason == reason })
+		}
+		again := isOutdated("source")
+		if len(st.NextStates) == 0 || !st.State.HasReached(move.To) || !again && !isOutdated("unapproved") {
+			continue
+		}
+		id := st.AssessmentID
+		var err error
+		switch move.Gate {
+		case api.GateSoA:
+			err = soaVersions.approveNewest(ctx, a, id, again, o.comment)
+		case api.GateGapAnalysis:
+			err = gapVersions.approveNewest(ctx, a, id, again, o.comment)
+		case api.GateMaturity:
+			err = maturityVersions.approveNewest(ctx, a, id, again, o.comment)
+		case api.GatePOAM:
+			err = poamVersions.approveNewest(ctx, a, id, again, o.comment)
+		}
+		if err != nil {
+			return nil, validationToRuntimeError(err)
+		}
+		if st, err = call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: id}); err != nil {
+			return nil, err
+		}
+	}
+	return st, nil
 }
 
 // hasStatusChanged reports whether the assessment's state or the number of its blockers differs from previous. If
