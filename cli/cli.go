@@ -10,6 +10,7 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -132,13 +133,22 @@ func Main(ctx context.Context, args []string, o Options) int {
 	o.Stdin, o.Stdout = interruptibleReader{ctx, o.Stdin}, interruptibleWriter{ctx, o.Stdout}
 	a := &app{Options: o}
 	a.progress = &print.Progress{W: o.Stderr, Terminal: o.Interactive, Color: o.Color, Width: o.StderrWidth, Clock: o.Clock}
-	a.out = &print.Output{W: o.Stdout, Context: ctx, Width: o.StdoutWidth, Color: o.Color}
+	a.out = &print.Output{W: o.Stdout, Context: ctx, Width: o.StdoutWidth, FileWidth: fileWidth(o.Env), Color: o.Color}
 	root := a.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(o.Stdin)
 	root.SetOut(o.Stdout)
 	root.SetErr(o.Stderr)
 	return a.reportError(ctx, a.execute(ctx, root, args))
+}
+
+// fileWidth returns the width for tables in files, from COLUMNS, or 0 if that isn't a usable width.
+func fileWidth(env func(string) string) int {
+	width, err := strconv.Atoi(env("COLUMNS"))
+	if err != nil || width < 40 || width > 10000 {
+		return 0
+	}
+	return width
 }
 
 // app holds the state of one command run.

@@ -76,6 +76,7 @@ var environmentVariables = []struct {
 	{"SERVICE_SMTP_PASSWORD_FILE", "a file that holds it", false},
 	{"SERVICE_LOG", "log level on stderr: debug, info, warn or error", false},
 	{"NO_COLOR", "any value: no colors", false},
+	{"COLUMNS", "width of tables in files and pipes (default: 100)", false},
 	{"XDG_CONFIG_HOME", "where the configuration file and the contexts are", false},
 	{"XDG_DATA_HOME", "where the data folder is", false},
 	{"XDG_STATE_HOME", "where the last used assessment is stored", false},

@@ -23,9 +23,12 @@ type Output struct {
 	Format  string
 	// Query is a jq filter over the JSON form; nil if there is none.
 	Query *gojq.Code
-	// Width is the width of the terminal, or 0 if there is none; tables then fit 100 columns, by wrapping instead of truncating.
+	// Width is the width of the terminal, or 0 if there is none; tables then fit FileWidth columns, by wrapping instead of
+	// truncating.
 	Width int
-	Color bool
+	// FileWidth is the width of tables without a terminal; 0 for 100 columns.
+	FileWidth int
+	Color     bool
 }
 
 // CompileQuery compiles a jq filter. The error for an invalid filter gives the position of the mistake.
@@ -56,7 +59,7 @@ func (o *Output) Print(v any, page func(*Page)) error {
 
 // PrintPage prints a page, whatever the output format is. It is for output that has no corresponding record.
 func (o *Output) PrintPage(page func(*Page)) error {
-	p := &Page{width: o.Width, color: o.Color}
+	p := &Page{width: o.Width, fileWidth: o.FileWidth, color: o.Color}
 	page(p)
 	_, err := o.W.Write(p.buf.Bytes())
 	return err

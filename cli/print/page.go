@@ -11,9 +11,10 @@ const proseWidth = 100
 
 // Page collects human-readable output. All text passed to it is sanitized for terminals.
 type Page struct {
-	buf   bytes.Buffer
-	width int
-	color bool
+	buf bytes.Buffer
+	// width is the width of the terminal, or 0 without one; fileWidth is the width of tables then.
+	width, fileWidth int
+	color            bool
 }
 
 // writeLine writes a line to the page.

@@ -235,6 +235,17 @@ func TestTableWithoutWidthCutsNothing(t *testing.T) {
 }
 
 // TestTableWithoutWidthBoundsThePadding checks that one long cell doesn't widen the column in all other rows.
+func TestTableInAFileFitsItsWidth(t *testing.T) {
+	long := strings.TrimSpace(strings.Repeat("words ", 25)) // 149 columns
+	for width, lines := range map[int]int{0: 3, 60: 4, 200: 2} {
+		p := &Page{fileWidth: width}
+		p.Table([]Column{{Title: "text"}}, [][]string{{long}})
+		if n := strings.Count(p.buf.String(), "\n"); n != lines {
+			t.Errorf("width %d: %d lines instead of %d:\n%s", width, n, lines, p.buf.String())
+		}
+	}
+}
+
 func TestTableWithoutWidthBoundsThePadding(t *testing.T) {
 	p := &Page{}
 	long := strings.Repeat("n", 240) + ".pdf"

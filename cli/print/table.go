@@ -1,6 +1,7 @@
 package print
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -59,10 +60,7 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 			safe[r] = slices.Delete(safe[r], i, i+1)
 		}
 	}
-	pageWidth := p.width
-	if pageWidth < 1 {
-		pageWidth = proseWidth
-	}
+	pageWidth := cmp.Or(max(0, p.width), p.fileWidth, proseWidth)
 	least := make([]int, len(columns))
 	for i, c := range columns {
 		switch least[i] = minColumn; {
