@@ -102,6 +102,8 @@ func TestInvisibleXLSX(t *testing.T) {
 	}
 	m.check(t)
 
+	testConditionalXLSX(t)
+
 	row := func(attrs string) string {
 		return `<row r="2" ` + attrs + `>` + cellText("A2", "0", "quagga") + `</row>`
 	}
@@ -139,6 +141,56 @@ func TestInvisibleXLSX(t *testing.T) {
 		"text box on a sheet": workbookParts(t, zebra(""), "", "",
 			map[string]string{"xl/drawings/drawing1.xml": `<d xmlns:a="a"><sp><txBody><a:p><a:r><a:t>zebra</a:t></a:r></a:p></txBody></sp></d>`}),
 	})
+}
+
+// testConditionalXLSX checks that text hidden by a conditional format is not read.
+func testConditionalXLSX(t *testing.T) {
+	const (
+		white = `<fonts><font><color rgb="FF000000"/></font><font><color rgb="FFFFFFFF"/></font></fonts><cellXfs><xf fontId="0"/><xf fontId="1"/></cellXfs><dxfs>` +
+			`<dxf><font><color rgb="FFFFFFFF"/></font></dxf><dxf><numFmt numFmtId="170" formatCode=";;;"/></dxf><dxf><font><strike/></font></dxf>` +
+			`<dxf><fill><patternFill><bgColor rgb="FF000000"/></patternFill></fill></dxf></dxfs>`
+	)
+	build := func(styles, cell, rules string) []byte {
+		return workbookParts(t, `<sheetData>`+before+
+			`<row r="2">`+cellText("A2", "0", "Name")+cellText("B2", "0", "State")+cellText("C2", "0", "Note")+cellText("D2", "0", "Done")+`</row>`+
+			`<row r="3">`+cellText("A3", "0", "seen")+cell+cellText("D3", "0", "Yes")+`</row>`+after+
+			`</sheetData><conditionalFormatting sqref="B3:B8">`+rules+`</conditionalFormatting>`, styles, "", nil)
+	}
+	rule := func(change, attrs, formula string) string {
+		return `<cfRule dxfId="` + change + `" priority="1" ` + attrs + `><formula>` + formula + `</formula></cfRule>`
+	}
+	m := matrix{file: "a.xlsx", containers: []string{"cell", "run"}, ways: map[string]string{
+		"conditional: always":      rule("0", `type="expression"`, "TRUE()"),
+		"conditional: format":      rule("1", `type="expression"`, "1"),
+		"conditional: fill":        rule("3", `type="notContainsBlanks"`, "LEN(TRIM(B3))&gt;0"),
+		"conditional: equal":       rule("2", `type="cellIs" operator="equal"`, "&quot;seen QUAGGA&quot;"),
+		"conditional: contains":    rule("0", `type="containsText" operator="containsText" text="quagga"`, `NOT(ISERROR(SEARCH("quagga",B3)))`),
+		"conditional: not empty":   rule("0", `type="expression"`, "B3&lt;&gt;&quot;&quot;"),
+		"conditional: in the row":  rule("2", `type="expression"`, `$D3="yes"`),
+		"conditional: beside":      rule("2", `type="expression"`, `D3="yes"`),
+		"conditional: second rule": rule("2", `type="cellIs" operator="lessThan"`, "5") + rule("0", `type="cellIs" operator="notEqual"`, "5"),
+	}}
+	m.build = func(t *testing.T, container, _, rules string) []byte {
+		cell := cellText("B3", "0", "seen quagga")
+		if container == "run" {
+			cell = `<c r="B3" s="0" t="inlineStr"><is><r><t>seen </t></r><r><rPr><color rgb="FF000000"/></rPr><t>quagga</t></r></is></c>`
+		}
+		return build(white, cell, rules)
+	}
+	m.check(t)
+
+	zebra := cellText("B3", "0", "zebra")
+	shown(t, "a.xlsx", map[string][]byte{
+		"conditional: not met":    build(white, zebra, rule("0", `type="cellIs" operator="equal"`, "&quot;quagga&quot;")),
+		"conditional: outside":    build(white, cellText("C3", "0", "zebra"), rule("0", `type="expression"`, "TRUE")),
+		"conditional: dark fill":  build(white, cellText("B3", "1", "zebra"), rule("3", `type="expression"`, "TRUE")),
+		"conditional: precedence": build(white, zebra, rule("2", `type="expression" stopIfTrue="1"`, "FALSE")+rule("0", `type="expression"`, "0")),
+		"conditional: not now":    build(white, zebra, rule("2", `type="expression"`, `$D3="No"`)),
+	})
+	doc := parsetest.Read(t, "a.xlsx", build(white, zebra, rule("0", `type="expression"`, "COUNTIF(A:A,B3)&gt;1")))
+	if got := allText(doc); !strings.Contains(got, "zebra") || !strings.Contains(strings.Join(doc.Warnings, " "), "not evaluated") {
+		t.Errorf("read %q, warnings %q", got, doc.Warnings)
+	}
 }
 
 // TestUnreadXLSX checks that unread parts of a workbook are counted, with their locations.

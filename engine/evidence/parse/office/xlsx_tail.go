@@ -7,9 +7,6 @@ import (
 	"html"
 	"io"
 	"slices"
-	"strings"
-
-	"github.com/xuri/excelize/v2"
 
 	"github.com/scf-service/service/api"
 
@@ -25,7 +22,7 @@ const (
 // mergedRange is a range of cells that are merged into its first one.
 type mergedRange struct{ firstColumn, firstRow, lastColumn, lastRow int }
 
-// readTail reads the data after the cells of a sheet: merged ranges, and the page header and
+// readTail reads the data after the cells of a sheet: merged ranges, conditional formats, and the page header and
 // footer. It finds their position by searching the part's bytes, which is fast. If no cell can be
 // hidden, it also ends the reading of c, so that the cells' tags aren't read a second time.
 func (c *sheetCells) readTail() error {
@@ -54,8 +51,8 @@ func (c *sheetCells) readTail() error {
 		}
 		canHide = canHide || containsAny(buffer[:to], hidingMarks) || containsAny(buffer[from:to], cellMarks)
 		if end > 0 {
-			c.ended = !canHide
 			c.readTailTags(newTagScanner(io.MultiReader(bytes.NewReader(bytes.Clone(buffer[end:n])), r)))
+			c.ended = !canHide && len(c.rules) == 0
 			return nil
 		}
 		if errors.Is(err, io.EOF) {
@@ -98,15 +95,12 @@ func containsAny(piece []byte, marks []string) bool {
 }
 
 func (c *sheetCells) readTailTags(s *tagScanner) {
+	formats := conditionReader{c: c}
 	for s.next() == nil {
+		formats.readTag(s)
 		switch name, begins, _ := s.name(); name {
 		case "mergeCell":
-			from, to, _ := strings.Cut(s.attr("ref"), ":")
-			m := mergedRange{}
-			var errFrom, errTo error
-			m.firstColumn, m.firstRow, errFrom = excelize.CellNameToCoordinates(from)
-			m.lastColumn, m.lastRow, errTo = excelize.CellNameToCoordinates(to)
-			if begins && errFrom == nil && errTo == nil && len(c.merged) < maxMerged {
+			if m, ok := parseRange(s.attr("ref")); ok && begins && len(c.merged) < maxMerged {
 				c.merged = append(c.merged, m)
 			}
 		case "oddHeader", "oddFooter", "evenHeader", "evenFooter", "firstHeader", "firstFooter":
@@ -118,6 +112,7 @@ func (c *sheetCells) readTailTags(s *tagScanner) {
 			}
 		}
 	}
+	formats.finish()
 	slices.SortStableFunc(c.merged, func(a, b mergedRange) int { return cmp.Compare(a.firstRow, b.firstRow) })
 }
 

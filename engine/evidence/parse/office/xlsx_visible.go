@@ -28,6 +28,9 @@ type workbook struct {
 	looks   []cellLook               // by cell format
 	strings map[int][]stringRun      // shared strings with formatted pieces, by index
 	theme   []string                 // colors, by index
+	changes []lookChange             // by conditional formats, by index
+
+	conditionalWork int // see maxConditionalWork
 }
 
 type workbookSheet struct {
@@ -42,6 +45,9 @@ type cellLook struct {
 	color, fill             string // RGB; empty if unknown
 	symbolFont              string
 	hasNoFill               bool // there is no fill, so the background is white unless a table has its own colors
+
+	// The color, or the strike-through, is that of a conditional format, which applies to formatted pieces too.
+	hasConditionalColor, hasConditionalStrike bool
 }
 
 // stringRun is a piece of a formatted string.
@@ -230,10 +236,15 @@ func (w *workbook) readStyles(part string) error {
 		} `xml:"fills>fill"`
 		Parents []xlsxFormat `xml:"cellStyleXfs>xf"`
 		Formats []xlsxFormat `xml:"cellXfs>xf"`
+
+		Differences []xlsxDifference `xml:"dxfs>dxf"`
 	}
 	if xml.Unmarshal(raw, &sheet) != nil {
 		w.b.Warn("The styles of the workbook could not be read; struck-through and hidden cells may have been read.")
 		return nil
+	}
+	for _, d := range sheet.Differences {
+		w.changes = append(w.changes, w.lookChange(d))
 	}
 	codes := map[string]string{}
 	for _, n := range sheet.Numbers {
@@ -280,15 +291,20 @@ func (w *workbook) readStyles(part string) error {
 				look.fill, look.hasNoFill = "", false
 			}
 		}
-		// A code has sections for positive numbers, negative numbers, zero and text; an empty
-		// section displays nothing.
-		if code := codes[f.Number]; strings.Trim(code, "; ") == "" {
-			look.hidesNumbers = look.hidesNumbers || strings.Count(code, ";") >= 2
-			look.hidesText = look.hidesText || strings.Count(code, ";") >= 3
-		}
+		numbers, text := hiddenByCode(codes[f.Number])
+		look.hidesNumbers, look.hidesText = look.hidesNumbers || numbers, look.hidesText || text
 		w.looks = append(w.looks, look)
 	}
 	return nil
+}
+
+// hiddenByCode reports what a number format hides. It has sections for positive numbers, negative numbers, zero and text;
+// an empty section displays nothing.
+func hiddenByCode(code string) (numbers, text bool) {
+	if strings.Trim(code, "; ") != "" {
+		return false, false
+	}
+	return strings.Count(code, ";") >= 2, strings.Count(code, ";") >= 3
 }
 
 // look returns the appearance of values in the cell format with the given index.
@@ -394,6 +410,7 @@ type sheetCells struct {
 	hasTables bool          // the sheet has tables, whose styles color their cells
 	controls  map[int][]placedText
 	merged    []mergedRange // by first row
+	rules     []*conditionalRule
 }
 
 type columnRange struct{ first, last int }
@@ -505,6 +522,10 @@ func (c *sheetCells) readRow(n int, cells []string, count bool) {
 	column := 0
 	var cell sheetCell
 	runs := runReader{w: c.w}
+	rules, texts := c.rulesInRow(n), cells
+	if len(rules) > 0 {
+		texts = slices.Clone(cells)
+	}
 	for c.tags.next() == nil {
 		name, begins, ends := c.tags.name()
 		switch {
@@ -523,6 +544,9 @@ func (c *sheetCells) readRow(n int, cells []string, count bool) {
 			cell.hasValue = len(c.tags.text) > 0 || cell.isText
 			if cell.isShared {
 				cell.shared = parseDigits(bytes.TrimSpace(c.tags.text))
+			}
+			if len(rules) > 0 && cell.isNumber {
+				cell.number, _ = strconv.ParseFloat(string(bytes.TrimSpace(c.tags.text)), 64) // 0 if it is damaged
 			}
 		case name != "c" && name != "v" && name != "f":
 			runs.readTag(c.tags)
@@ -548,6 +572,9 @@ func (c *sheetCells) readRow(n int, cells []string, count bool) {
 		if c.hasTables && look.hasNoFill {
 			look.fill = ""
 		}
+		if len(rules) > 0 {
+			look = c.applyRules(rules, look, texts, n, column, cellValue{cells[column-1], cell.number, cell.isNumber, cell.isError})
+		}
 		text, kind := visibleText(cells[column-1], formatted, look, cell.isNumber)
 		if cells[column-1] = text; kind != "" && count {
 			c.w.b.Doc.AddNotRead(kind, 1, at())
@@ -560,8 +587,10 @@ func (c *sheetCells) readRow(n int, cells []string, count bool) {
 type sheetCell struct {
 	format               int // index of its cell format
 	isNumber, isText     bool
-	isShared             bool // its text is a shared string
-	shared               int  // index of the shared string; -1 if unknown
+	isError              bool
+	number               float64 // read only if there are conditional formats
+	isShared             bool    // its text is a shared string
+	shared               int     // index of the shared string; -1 if unknown
 	hasFormula, hasValue bool
 }
 
@@ -577,6 +606,7 @@ func (c *sheetCell) begin(s *tagScanner, column *int) {
 		case "t":
 			kind := string(raw)
 			c.isNumber, c.isText, c.isShared = kind == "n" || kind == "", kind == "str", kind == "s"
+			c.isError = kind == "e"
 		case "s":
 			c.format = parseDigits(raw)
 		}
@@ -633,7 +663,10 @@ func visibleText(text string, runs []stringRun, look cellLook, isNumber bool) (v
 	for _, r := range runs {
 		own := look
 		if r.isStyled {
-			own.isStruck, own.color = r.isStruck, r.color
+			own.isStruck = r.isStruck || look.hasConditionalStrike
+			if !look.hasConditionalColor {
+				own.color = r.color
+			}
 			own.hidesText = look.hidesText || r.isTiny
 		}
 		if k := own.unreadKind(false); k != "" && strings.TrimSpace(r.text) != "" {
