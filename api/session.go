@@ -166,7 +166,7 @@ var (
 	)
 	ChangePassword = Post[ChangePasswordInput, User](
 		"change-password", "/api/auth/change-password", "", tagSession,
-		"Change the caller's password; ends other sessions", WithAccess(SignedIn),
+		"Change the caller's password and end the other sessions", WithAccess(SignedIn),
 	)
 	GetMe = Get[None, Me](
 		"get-me", "/users/me", "", tagSession,

@@ -25,8 +25,8 @@ func (a *app) evalAnalyses() *cobra.Command {
 	return &cobra.Command{
 		Use: "analyses", Short: "Measure the built-in analyses on their labeled cases",
 		Long: `Runs the built-in rules of the seven analyses on this build's labeled cases and prints how
-many labels they meet. Cases and rules were written by the same people, so the figures
-detect regressions rather than predict results on other texts.`,
+many labels they match. Cases and rules were written by the same people, so the figures show
+whether a change made the rules worse, not how well the rules do on your documents.`,
 		Example: "  service eval analyses\n  service eval analyses -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.EvalAnalyses == nil {

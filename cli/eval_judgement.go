@@ -141,7 +141,7 @@ DIR contains labels.csv and a folder evidence, or subfolders that do:
 			if corrections {
 				for _, f := range []string{"set", "scf", "today", "ablation", "reader", "labels-only"} {
 					if cmd.Flags().Changed(f) {
-						return usageError("--from-corrections and --%s can't be combined; it compares every reader with your corrections", f)
+						return usageError("--from-corrections and --%s can't be combined, because --from-corrections compares every reader anyway", f)
 					}
 				}
 				return a.runEvalCorrections(cmd.Context())

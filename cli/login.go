@@ -102,7 +102,7 @@ func (a *app) runLogin(cmd *cobra.Command, args []string, o loginOptions) error 
 	}
 	if token == "" {
 		if token = session; token == "" {
-			return runtimeError("%s did not start a session; check that the address is a service server", c.Server)
+			return runtimeError("%s did not start a session; check that a server of this program runs at that address", c.Server)
 		}
 	}
 	role, err := a.setUserAndOrganization(ctx, &c, a.requestedOrganization(cmd))

@@ -99,7 +99,7 @@ func folderName(p string) string {
 
 // walkTree returns the files in a folder tree, sorted by path. It also returns skipped files with the reason:
 // symbolic links (which could lead out of the folder), unreadable files, and anything that is not a regular file.
-// Hidden files are ignored. Shortcuts and files that programs leave in folders are left out, and their names are
+// Hidden files are ignored. Shortcuts and files such as .DS_Store and Thumbs.db are left out, and their names are
 // returned.
 func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skippedFile, leftOut []string) {
 	name := func(p string) string { return filepath.Join(label, filepath.FromSlash(p)) }

@@ -20,7 +20,7 @@ import (
 
 func (a *app) workflowCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "workflow", Short: "Run the steps of an assessment on the server, up to each decision",
+		Use: "workflow", Short: "Run the steps of an assessment on the server, pausing at each decision",
 		Long: `A workflow runs the steps of an assessment in order and pauses where a
 person has to decide. After a crash, it resumes where it stopped.
 

@@ -173,7 +173,7 @@ func TestGivingUp(t *testing.T) {
 	})
 }
 
-// TestFailingHandler checks that a response breaks off if its handler fails, so that it never looks complete.
+// TestFailingHandler checks that a response is cut off if its handler fails, so that it never looks complete.
 func TestFailingHandler(t *testing.T) {
 	c, err := client.New(client.Options{Transport: client.InMemoryTransport(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"ok": true, `))

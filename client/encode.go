@@ -40,7 +40,7 @@ func (c *Client) encodeRequest(ctx context.Context, op *api.Operation, in any) (
 		path = strings.Replace(path, "{"+name+"}", url.PathEscape(value), 1)
 	}
 	if strings.Contains(path, "{") {
-		return nil, fmt.Errorf("the input of %s lacks parameters of %s", op.ID, op.Path)
+		return nil, fmt.Errorf("the input of %s is missing parameters required by %s", op.ID, op.Path)
 	}
 	if len(p.query) > 0 {
 		path += "?" + p.query.Encode()

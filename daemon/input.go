@@ -226,7 +226,7 @@ func (in *inputReader) decode(r *http.Request, body []byte, v reflect.Value) err
 	}
 	for _, p := range in.params {
 		text := p.textFrom(r, query)
-		if text == "" && p.isGivenEmpty(r, query) {
+		if text == "" && p.mustRejectIfEmpty(r, query) {
 			problems.Add(at(p.in, p.name), "", "can't be empty; omit it instead")
 			continue
 		}
@@ -411,9 +411,9 @@ func (p *parameter) textFrom(r *http.Request, query url.Values) string {
 	}
 }
 
-// isGivenEmpty reports whether the request contains the parameter although its value is empty, if the parameter
+// mustRejectIfEmpty reports whether the request contains the parameter, which has an empty value, and the parameter
 // is an ID or a condition. Treating such a value as absent would select everything, or lift the condition.
-func (p *parameter) isGivenEmpty(r *http.Request, query url.Values) bool {
+func (p *parameter) mustRejectIfEmpty(r *http.Request, query url.Values) bool {
 	switch p.in {
 	case "query":
 		return query.Has(p.name) && strings.HasSuffix(p.name, "_id")

@@ -54,7 +54,7 @@ func readOpenAPI(ctx context.Context, c *client.Client) (*document, error) {
 	defer resp.Body.Close()
 	d := &document{}
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the server returned %s instead of its OpenAPI document; check that the address is a service server", resp.Status)
+		return nil, fmt.Errorf("the server returned %s instead of its OpenAPI document; check that a server of this program runs at that address", resp.Status)
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxDocument)).Decode(d); err != nil {
 		return nil, fmt.Errorf("the server's OpenAPI document can't be read: %w", err)

@@ -60,8 +60,8 @@ func missingDatabaseError(dir, trace string) error {
 		ErrCorrupt, filepath.Join(dir, fileDatabase), trace)
 }
 
-// emptyDatabaseError returns the error for an empty database in a folder that used to have another one.
-func (db *DB) emptyDatabaseError(trace string) error {
+// newEmptyDatabaseError returns the error for an empty database in a folder that used to have another one.
+func (db *DB) newEmptyDatabaseError(trace string) error {
 	if db.soleWriter {
 		return missingDatabaseError(db.dir, trace)
 	}

@@ -33,7 +33,7 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 	want := db.schema.Version()
 	if fresh {
 		if trace := traceOfDatabase(db.dir); trace != "" {
-			return db.emptyDatabaseError(trace)
+			return db.newEmptyDatabaseError(trace)
 		}
 		created, err := db.createDatabase(ctx, want)
 		if err != nil {

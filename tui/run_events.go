@@ -64,7 +64,7 @@ func (a *App) followRun(runID string, onChange func(*api.WorkflowRun) tea.Cmd, o
 	return next
 }
 
-// stopFollowingRun stops following, if anything is followed.
+// stopFollowingRun stops following the run, if one is being followed.
 func (a *App) stopFollowingRun() {
 	if a.stopFollowing != nil {
 		a.stopFollowing()

@@ -246,8 +246,8 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 			},
 			Label:          "item",
 			DisabledReason: line,
-			Help: "opens the item in its review: a conflict is resolved once, but the field can be changed and undone " +
-				"there like any other",
+			Help: "opens the item in its review, where the field can be changed, and the change undone, like any other; " +
+				"the conflict itself can be resolved only once",
 			Do: func() tea.Cmd {
 				return a.push(a.reviewFor(c.assessment, gateByTable[one.Table]).selectItemOnceLoaded(one.Label))
 			},

@@ -502,7 +502,7 @@ var alertsPanel = panel{
 			return err
 		}
 		x := section{
-			Text:    "A rule compares a metric with a threshold, and notifies when it is crossed.",
+			Text:    "A rule compares a metric with a threshold, and sends a notification when it is crossed.",
 			Columns: []string{"Name", "Rule", "State", "Value", "Checking"}, Empty: "There are no rules.", Links: v.nextPageLinks(l.Pagination),
 		}
 		for _, r := range l.Data {

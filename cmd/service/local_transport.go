@@ -117,7 +117,7 @@ func isFileUnchanged(a, b os.FileInfo) bool {
 	return a != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
 }
 
-// maxAttempts is the maximum number of times that a request is sent if its response breaks off.
+// maxAttempts is the maximum number of times that a request is sent if its response is cut off.
 const maxAttempts = 5
 
 // RoundTrip sends a request. A read-only request is retried if the process that was handling it was

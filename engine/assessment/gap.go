@@ -162,7 +162,7 @@ func (s *Service) RegenerateGap(ctx context.Context, by api.Caller, in *api.GapI
 		return nil, err
 	}
 	defer s.locks.lock(v.AssessmentID)()
-	return writeDraft(ctx, s, by, v.AssessmentID, gap, keepReviewedIfUnchanged(s.draftGap), nil)
+	return writeDraft(ctx, s, by, v.AssessmentID, gap, skipDraftEqualToReviewed(s.draftGap), nil)
 }
 
 // ListGap lists the versions of the gap analysis, newest first.

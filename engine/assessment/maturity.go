@@ -109,7 +109,7 @@ func (s *Service) RegenerateMaturity(ctx context.Context, by api.Caller, in *api
 		return nil, err
 	}
 	defer s.locks.lock(v.AssessmentID)()
-	return writeDraft(ctx, s, by, v.AssessmentID, maturity, keepReviewedIfUnchanged(s.draftMaturity), nil)
+	return writeDraft(ctx, s, by, v.AssessmentID, maturity, skipDraftEqualToReviewed(s.draftMaturity), nil)
 }
 
 // ListMaturity lists the versions of the maturity assessment, newest first.

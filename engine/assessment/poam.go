@@ -280,7 +280,7 @@ func (s *Service) DraftPOAM(ctx context.Context, by api.Caller, in *api.Assessme
 	defer s.locks.lock(in.AssessmentID)()
 	makeDraft := draftFunc[api.POAMItem](s.draftPOAM)
 	if by.AgentRunID != "" {
-		makeDraft = keepReviewedIfUnchanged(makeDraft) // an agent's draft replaces a decided version only if it differs
+		makeDraft = skipDraftEqualToReviewed(makeDraft) // an agent's draft replaces a decided version only if it differs
 	}
 	return writeDraft(ctx, s, by, in.AssessmentID, poam, makeDraft, nil)
 }

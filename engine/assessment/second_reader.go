@@ -21,7 +21,7 @@ const (
 	secondReadingsInput = "second_readings_sha256"
 )
 
-// findReaders returns the readers of a draft. The first is nil if the rules read; the second is nil
+// findReaders returns the readers of a draft. The first is nil if the built-in rules do the reading; the second is nil
 // if there is no second reader.
 func (s *Service) findReaders(ctx context.Context, org, assessment string, c chosenReaders) (first, second *storedReader, err error) {
 	if first, err = s.findReader(ctx, org, assessment, c.first); err != nil {

@@ -698,7 +698,7 @@ func (s *Service) RegenerateSoA(ctx context.Context, by api.Caller, in *api.SoAI
 	if err != nil {
 		return nil, err
 	}
-	return s.draftNextSoA(ctx, by, v.AssessmentID, keepReviewedIfUnchanged(s.draftSoA))
+	return s.draftNextSoA(ctx, by, v.AssessmentID, skipDraftEqualToReviewed(s.draftSoA))
 }
 
 // RefreshSoAEvidence judges the evidence again and drafts the next version, preserving users' decisions.

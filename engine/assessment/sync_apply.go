@@ -33,7 +33,7 @@ var derivedFields = []string{"reason", "needs_review", "reviewed_in_bulk", "edit
 // "criteria" as well, but there users write it.
 var derivedLevelFields = []string{"criteria", "next_criteria"}
 
-func isDerivedField(gate api.Gate, field string) bool {
+func isNeverInConflict(gate api.Gate, field string) bool {
 	return slices.Contains(derivedFields, field) || gate == api.GateMaturity && slices.Contains(derivedLevelFields, field)
 }
 
@@ -207,7 +207,7 @@ func (k deliverableType[V, I]) ApplyChanges(
 		return nil, err
 	}
 	merged, conflicts := merge.ApplyChanges(fields, changes, protectedItemFields)
-	conflicts = slices.DeleteFunc(conflicts, func(c merge.Conflict) bool { return isDerivedField(k.gate, c.Field) })
+	conflicts = slices.DeleteFunc(conflicts, func(c merge.Conflict) bool { return isNeverInConflict(k.gate, c.Field) })
 	for n := range conflicts {
 		conflicts[n].RecordID, conflicts[n].Label = k.item(&target).ID, k.item(&target).ControlCode
 	}

@@ -15,9 +15,9 @@ import (
 // Reviews and approvals are only invalidated by real changes: not by a draft with equal content,
 // nor by setting a field to its current value.
 
-// keepReviewedIfUnchanged wraps makeDraft so that a draft is not stored if it equals the newest
+// skipDraftEqualToReviewed wraps makeDraft so that a draft is not stored if it equals the newest
 // version and that is under review or approved.
-func keepReviewedIfUnchanged[I any](makeDraft draftFunc[I]) draftFunc[I] {
+func skipDraftEqualToReviewed[I any](makeDraft draftFunc[I]) draftFunc[I] {
 	return func(ctx context.Context, by api.Caller, a *api.Assessment) (draft[I], error) {
 		d, err := makeDraft(ctx, by, a)
 		d.skipIfUnchanged = true

@@ -34,7 +34,7 @@ const (
 // Rules lists all rules in display order.
 var Rules = []Rule{
 	{
-		ruleGap, "A gap reaches the severity the policy fails on", "fail-on",
+		ruleGap, "A gap is at or above the policy's failure threshold", "fail-on",
 		"The evidence does not show that a control is met. Severity depends on the control's weight and on what is missing; " +
 			"see `service help` and docs/judgement.md.",
 		"Provide the missing evidence, or fix the control. To accept the gap temporarily, " +

@@ -1,4 +1,4 @@
-// Package workflowrun executes assessments automatically, step by step, up to each decision that
+// Package workflowrun executes assessments automatically, step by step, and pauses at each decision that
 // only a user can make, and continues after it.
 //
 // A run is a record in the store. Each step is recorded before and after it is executed. Its

@@ -46,7 +46,7 @@ func (db *DB) ChangesByOthers(ctx context.Context) (string, error) {
 	return all.String(), toKVError(err)
 }
 
-// followClock compares the clocks periodically until the DB is closed.
+// followClock periodically compares this machine's clock with the database's until the DB is closed.
 func (db *DB) followClock() {
 	ticks := time.NewTicker(clockInterval)
 	defer ticks.Stop()

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// A long passage may answer the query in one sentence but be about something else otherwise.
+// A long passage may answer the query in one sentence while the rest is about something else.
 // Therefore, the best candidates are rescored piece by piece: the similarity of a passage is the
 // mean of the similarity of the whole passage and that of its closest piece.
 const (

@@ -10,7 +10,7 @@ import (
 
 // A policy sentence is evidence only if the organization asserts it of itself, now. A frame around it can make it
 // somebody else's ("the vendor claims that …"), doubtful ("it is a myth that …"), past ("until 2019, …"), wished
-// for, imagined or conditional. The words of a frame are of a few kinds, whatever it says in detail:
+// for, imagined or conditional. Frames differ in what they say, but their words come in only a few forms:
 //
 //	<matrix clause> that | whether | : | " <sentence>     unassertedClauseStart
 //	<adverbial>, <sentence>                               isUnassertingAdverbial

@@ -356,7 +356,8 @@ const (
 	maxVerdictCells = 4 // maximum number of cells in the row; in a longer row, a "no" describes only one of many properties
 )
 
-// readVerdictCell applies a cell of a table row that says no, 0, red or false to the statement in another cell.
+// readVerdictCell looks for a cell of a table row with a value such as no, 0, red or false, and takes it to deny the
+// statement in another cell of the row.
 func (s *Sentence) readVerdictCell(row string) {
 	states := 0 // number of cells that state something
 	var names, values []string

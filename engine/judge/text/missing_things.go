@@ -16,7 +16,7 @@ budget diagram map program programme concept strategy risk-register classificati
 authentication bitlocker filevault logging patch anti-malware anti-virus honeypot allowlist whitelist blocklist retention pseudonymization minutes lessons retrospective`,
 )
 
-// otherSafeguardStems lists further nouns whose absence in a sentence is a gap. Unlike
+// otherSafeguardStems lists further nouns that name a safeguard: a sentence that says there is none describes a gap. Unlike
 // safeguardStems, they have no meaning as column names.
 var otherSafeguardStems = stemSet(
 	"committee board officer owner deputy role rule control safeguard measure metric kpi evidence proof document documentation certificate",

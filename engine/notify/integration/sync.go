@@ -483,9 +483,9 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 	default:
 		clash = fmt.Sprintf(
 			"the due date changed on both sides: %s in the plan, %s in the issue, previously %s",
-			formatDate(item.DueDate),
-			formatDate(issueSide.DueDate),
-			formatDate(agreed.DueDate),
+			dateOrNone(item.DueDate),
+			dateOrNone(issueSide.DueDate),
+			dateOrNone(agreed.DueDate),
 		)
 	}
 	// Closing here while the date changed there (or vice versa) is left to users as well.
@@ -493,9 +493,9 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 		clash = fmt.Sprintf(
 			"both sides changed: the plan is %s and due %s, the issue is %s and due %s",
 			stateName(item.Closed),
-			formatDate(item.DueDate),
+			dateOrNone(item.DueDate),
 			stateName(issueSide.Closed),
-			formatDate(issueSide.DueDate),
+			dateOrNone(issueSide.DueDate),
 		)
 		push, closed, due = issueChange{}, nil, nil
 	}
@@ -535,7 +535,7 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 	return c.saveLink(ctx, l, "linked", "")
 }
 
-func formatDate(d *api.Date) string {
+func dateOrNone(d *api.Date) string {
 	if d == nil {
 		return "none"
 	}

@@ -32,7 +32,7 @@ func writeCSV(w io.Writer, v *content.Report) error {
 	return out.Error()
 }
 
-// escapeFormula puts an apostrophe before a text that a spreadsheet would interpret as a formula.
+// escapeFormula puts an apostrophe before a value that a spreadsheet would interpret as a formula.
 func escapeFormula(s string) string {
 	if t := strings.TrimLeft(s, " "); t != "" && strings.ContainsRune("=+-@\t\r\n", rune(t[0])) {
 		return "'" + s

@@ -64,7 +64,7 @@ var visibilityProperties = map[string]bool{
 	"overflow": true, "overflow-x": true, "overflow-y": true, "clip": true, "clip-path": true,
 }
 
-// newStylesheet reads the style sheets in the page's order.
+// newStylesheet reads the style sheets in the order in which they appear in the page.
 func newStylesheet(sheets []string) *stylesheet {
 	s := &stylesheet{
 		rules: map[string][]cssRule{}, variables: map[string]string{}, ancestors: map[string]*int{}, keys: map[string][]string{},

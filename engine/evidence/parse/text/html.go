@@ -166,7 +166,7 @@ type htmlReader struct {
 	listDepth  int           // its list depth
 	mark       string        // number of the open list item
 	asideDepth int           // open elements that are not part of the flow
-	mail       *htmlMail     // set if the page is the text of a mail
+	mail       *htmlMail     // set if the page is the text of an email
 }
 
 // flush ends the current block and adds it to the document.

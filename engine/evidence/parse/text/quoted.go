@@ -38,7 +38,7 @@ var (
 	)
 )
 
-// A mailPiece is a part of the text of a mail: its own, or quoted.
+// A mailPiece is a part of the text of an email: its own, or quoted.
 type mailPiece struct {
 	part     *document.Builder
 	isQuoted bool

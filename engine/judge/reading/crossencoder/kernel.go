@@ -23,7 +23,7 @@ func multiply(out []int32, a, b []int16, k int) {
 	for c := 0; c < columns; c += columnBlock {
 		n := min(columnBlock, columns-c)
 		for r := 0; r < rows; r += rowBlock {
-			multiplyBlock(&out[r*columns+c], columns, &a[r*k], &b[c*k], k, n)
+			dotProducts4Rows(&out[r*columns+c], columns, &a[r*k], &b[c*k], k, n)
 		}
 	}
 }

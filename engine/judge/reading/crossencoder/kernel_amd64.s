@@ -18,10 +18,10 @@
 	VPADDD   Y11, Y, Y      \
 	VPADDD   Y12, Z, Z
 
-// func multiplyBlock(out *int32, stride int, a, b *int16, k, n int)
+// func dotProducts4Rows(out *int32, stride int, a, b *int16, k, n int)
 //
 // Y0 to Y7 hold the sums of 4 rows of a (R8 to R11) with 2 rows of b (SI, R12).
-TEXT ·multiplyBlock(SB), NOSPLIT, $0-48
+TEXT ·dotProducts4Rows(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), DI
 	MOVQ stride+8(FP), DX
 	MOVQ a+16(FP), R8
