@@ -331,6 +331,7 @@ the next one; editing one under review voids the pending approval.`,
 				return err
 			}
 			a.printEditEffect(before, out.VersionID, out.Revision != i.Revision, api.GateSoA)
+			a.printRecordedCorrections(cmd.Context(), out)
 			return a.out.Print(out, func(p *print.Page) {
 				renderSoAItem(p, out)
 				if orZero(in.Body.ImplementationStatus) == api.Implemented && out.CoverageRatio == 0 && orZero(out.Note) == "" {
@@ -362,6 +363,31 @@ the next one; editing one under review voids the pending approval.`,
 			return out
 		})
 	})
+}
+
+// printRecordedCorrections notes that the last edit of an item accepted or refused its quotes for later drafts. It ignores
+// errors, because the edit has been made.
+func (a *app) printRecordedCorrections(ctx context.Context, i *api.SoAItem) {
+	all, err := fetchAll(ctx, a, api.ListCorrections, &api.CorrectionsInput{
+		AssessmentID: i.AssessmentID, ControlCode: i.ControlCode, Source: api.LineCorrected,
+	})
+	if err != nil {
+		return
+	}
+	count, verb := 0, "accept"
+	for _, c := range all.Data {
+		if !c.CreatedAt.Equal(i.UpdatedAt) { // of an earlier edit
+			continue
+		}
+		count++
+		if c.Decision == api.CorrectionRefused {
+			verb = "refuse"
+		}
+	}
+	if count > 0 {
+		a.printNotice("Later drafts %s %s of %s: `%s`", verb, prose.Count(count, "quote", "quotes"), i.ControlCode,
+			a.suggestedCommandLine("correction list --control "+i.ControlCode))
+	}
 }
 
 func (a *app) soaRefreshEvidence() *cobra.Command {
