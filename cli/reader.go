@@ -2,12 +2,16 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -265,8 +269,43 @@ func (a *app) previewSoADraft(ctx context.Context, assessment string, flags read
 			p.Text("Nothing.")
 			return
 		}
-		renderDiff(p, d)
+		renderDraftPreview(p, d)
 	})
+}
+
+// decisiveFields are the fields of items that a preview of a draft lists first.
+var decisiveFields = []string{"applicability", "implementation_status", "evidence_coverage"}
+
+// renderDraftPreview prints the items that a draft adds, removes, or changes in a decisive field. It counts the changes of
+// other fields, which often only repeat a new number of documents.
+func renderDraftPreview(p *print.Page, d *api.ArtifactDiff) {
+	items, other := map[string]bool{}, map[string]int{}
+	var lines []string
+	for _, l := range d.Lines {
+		switch {
+		case l.Change != "changed":
+			lines = append(lines, l.Text)
+		case slices.Contains(decisiveFields, l.Field):
+			items[l.Item] = true
+			lines = append(lines, l.Text)
+		default:
+			other[l.Field]++
+		}
+	}
+	p.Text("%d added, %d removed, %d changed, of which %d change in applicability, status or coverage", d.Added, d.Removed, d.Changed, len(items))
+	p.Blank()
+	for _, l := range lines {
+		p.Text("%s", print.Truncate(l, maxDiffLineWidth))
+	}
+	if len(other) == 0 {
+		return
+	}
+	fields := slices.SortedFunc(maps.Keys(other), func(x, y string) int { return cmp.Or(other[y]-other[x], strings.Compare(x, y)) })
+	for i, f := range fields {
+		fields[i] = prose.Humanize(f) + ": " + prose.Count(other[f], "item", "items")
+	}
+	p.Title("Other fields")
+	p.Text("%s. List all changes with `-o json`.", strings.Join(fields, ", "))
 }
 
 // readerNameInFile returns the name of the reader in the first line of a file of readings.
