@@ -164,6 +164,19 @@ type Carried struct {
 	ConfirmedBy     string   `json:"confirmed_by" doc:"Who has confirmed or changed it in this assessment; empty if nobody has."`
 }
 
+// Describe returns where an item's edits come from, or "" if c is nil: they were made in this assessment.
+func (c *Carried) Describe() string {
+	switch {
+	case c == nil:
+		return ""
+	case c.ConfirmedBy != "":
+		return "from " + c.Assessment + ", confirmed by " + c.ConfirmedBy
+	case c.EvidenceChanged:
+		return "from " + c.Assessment + "; the evidence has changed since"
+	}
+	return "from " + c.Assessment
+}
+
 // IsManual reports whether the field was set by a user.
 func (i *Item) IsManual(field string) bool { return slices.Contains(i.EditedFields, field) }
 

@@ -432,7 +432,7 @@ func renderItem(p *print.Page, i *api.Item, more ...print.Field) {
 		edited = joinNonEmpty(*i.EditedBy, "("+joinFirst(i.EditedFields, 20)+")")
 	}
 	p.Fields(append(append([]print.Field{field("requirements", print.FormatRequirements(i.RequirementCodes))}, more...),
-		field("edited by", edited), field("carried", formatCarried(i.Carried)), field("id", i.ID))...)
+		field("edited by", edited), field("carried", i.Carried.Describe()), field("id", i.ID))...)
 	if c := i.Carried; c != nil && c.EvidenceChanged {
 		p.Title("Evidence in %s, when this was decided (it is different now: confirm or change the decision)", c.Assessment)
 		for _, quote := range c.Quotes {
@@ -440,19 +440,6 @@ func renderItem(p *print.Page, i *api.Item, more ...print.Field) {
 		}
 		renderTextIfEmpty(p, len(c.Quotes), "none")
 	}
-}
-
-// formatCarried describes where an item's edits come from. It returns "" if they were made in this assessment.
-func formatCarried(c *api.Carried) string {
-	switch {
-	case c == nil:
-		return ""
-	case c.ConfirmedBy != "":
-		return "from " + c.Assessment + ", confirmed by " + c.ConfirmedBy
-	case c.EvidenceChanged:
-		return "from " + c.Assessment + "; the evidence has changed since"
-	}
-	return "from " + c.Assessment
 }
 
 // renderEvidence prints the passages that support an item.

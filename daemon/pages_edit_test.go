@@ -180,6 +180,36 @@ func TestDeliverablePages(t *testing.T) {
 	for _, path := range []string{table, item} {
 		outsider.page(path, http.StatusNotFound)
 	}
+	checkCarriedDecision(t, g)
+}
+
+// checkCarriedDecision decides on an item and starts the next assessment with other evidence: the item's page shows the
+// quotes that the decision rested on.
+func checkCarriedDecision(t *testing.T, g *gateFixture) {
+	t.Helper()
+	v := g.w.visitorSignedIn("gate@example.com")
+	g.ids["soaItemId"] = g.firstRecord(api.ListSoAItems.Path + "?where=quotes+%3E+0")["id"].(string)
+	edit := map[string]any{"implementation_status": api.Implemented, "note": "Seen"}
+	code := g.owner.must("PATCH", g.path(api.UpdateSoAItem.Path), edit).str("control_code")
+	next := map[string]any{"name": "Next", "from_assessment_id": g.ids["assessmentId"]}
+	g.ids["assessmentId"] = g.owner.must("POST", api.CreateAssessment.Path, next).str("id")
+	g.owner.must("POST", g.path(api.UploadDocument.Path), form{filename: "other.md", content: "# Other\n\nBackups are made daily.\n"})
+	for _, s := range api.States()[1:] {
+		g.owner.must("POST", g.path(api.Transition.Path), map[string]any{"target_state": s})
+		if s == api.StateSoADrafted {
+			break
+		}
+	}
+	g.ids["soaVersionId"] = g.firstRecord(api.ListSoA.Path)["id"].(string)
+	id := g.firstRecord(api.ListSoAItems.Path + "?control_code=" + code)["id"].(string)
+	page := v.page("/assessments/"+g.ids["assessmentId"]+"/soa/"+id, http.StatusOK)
+	for _, want := range []string{
+		"from Gate; the evidence has changed since", "Evidence in Gate, when this was decided", "on a legal basis.",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("a carried decision does not show %q: %s", want, page)
+		}
+	}
 }
 
 // TestDocumentsPage uploads several files at once, one of which is rejected, and submits a forged form.
