@@ -225,7 +225,9 @@ func isNameAbove(l *textLine, table []*textLine, gaps []gap) bool {
 	}
 	starts := columnStarts(table, gaps)
 	isStart := func(w word) bool {
-		return slices.ContainsFunc(starts, func(column []float64) bool { return math.Abs(column[0]-w.x0) <= alignTolerance })
+		return slices.ContainsFunc(starts, func(column []float64) bool { // a column may be empty
+			return len(column) > 0 && math.Abs(column[0]-w.x0) <= alignTolerance
+		})
 	}
 	for i, w := range l.words {
 		if (i == 0 || w.x0-l.words[i-1].x1 >= minGap) && !isStart(w) {
