@@ -95,7 +95,7 @@ func TestReadersAreFiles(t *testing.T) {
 	// An invalid last line causes the whole file to be rejected, and the earlier readings remain.
 	bad := append(lines[:len(lines):len(lines)], lines[0])
 	if _, err := b.importReadings(t, a.ID, "ada", bad); !api.IsCode(err, api.CodeValidation) ||
-		!strings.Contains(err.Error(), fmt.Sprintf("line %d: line 1 has", len(bad))) {
+		!strings.Contains(err.Error(), fmt.Sprintf("line %d: line 1 already has", len(bad))) {
 		t.Errorf("imported twice: %v", err)
 	}
 	if v, err := draft(""); err != nil || v.Inputs["readings_sha256"] != r.SHA256 {

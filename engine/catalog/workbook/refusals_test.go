@@ -105,7 +105,7 @@ func TestRefusals(t *testing.T) {
 				return []byte("<sst>" + strings.Repeat("<si/>", 1100) + "</sst>")
 			}
 			return body
-		}), ErrTooManyCells, "", "", "more than 1000 texts"},
+		}), ErrTooManyCells, "", "", "more than 1000 strings"},
 		{"endless styles", rezip(t, build(t, good), func(name string, body []byte) []byte {
 			if strings.HasSuffix(name, "styles.xml") {
 				return bytes.Repeat([]byte("<xf/>"), 1<<20)

@@ -43,7 +43,7 @@ func TestRefused(t *testing.T) {
 		{"teams", nil, nil, nil, "secrets.webhook_url"},
 		{"generic", nil, nil, nil, "config.url"},
 		{"generic", config{"url": "https://169.254.169.254/"}, nil, nil, "private network"},
-		{"generic", config{"url": "https://acme.example", "method": "GET"}, nil, nil, "not one of POST, PUT, PATCH"},
+		{"generic", config{"url": "https://acme.example", "method": "GET"}, nil, nil, "choose from POST, PUT, PATCH"},
 		{"generic", config{"url": "https://acme.example", "headers": config{"Host": "x"}}, nil, nil, "set automatically"},
 		{"generic", config{"url": "https://acme.example", "headers": config{"A b": "x"}}, nil, nil, "not a valid header name"},
 		{"generic", config{"url": "https://acme.example", "headers": "x"}, nil, nil, "object"},
