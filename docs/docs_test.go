@@ -189,7 +189,7 @@ func (c command) missingLine(printed string) string {
 func environment(home string) []string {
 	return []string{
 		"PATH=" + program + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"GOGC=400", "HOME=" + home, "TMPDIR=" + home, "NO_COLOR=1", "LC_ALL=C.UTF-8", "SERVICE_KEYRING=off",
+		"GOGC=400", "HOME=" + home, "TMPDIR=" + home, "NO_COLOR=1", "COLUMNS=200", "LC_ALL=C.UTF-8", "SERVICE_KEYRING=off",
 		"XDG_DATA_HOME=" + filepath.Join(home, "data"), "XDG_STATE_HOME=" + filepath.Join(home, "state"),
 		"XDG_CONFIG_HOME=" + filepath.Join(home, "config"), "XDG_CACHE_HOME=" + cache,
 	}

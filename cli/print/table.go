@@ -64,7 +64,7 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 	least := make([]int, len(columns))
 	for i, c := range columns {
 		switch least[i] = minColumn; {
-		case c.NoShrink:
+		case c.NoShrink || p.width < 1 && c.AlignRight: // a number and its unit stay together
 			least[i] = widths[i]
 		case p.width < 1:
 			least[i] = max(Width(c.Title), longestWord(safe, i))
