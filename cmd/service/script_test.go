@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) {
 	s3test.ServeIfStarted()
 	checkUpdate = updatelimit.Check
-	testscript.Main(postgrestest.Stopping{M: m}, map[string]func(){"service": func() { os.Exit(run()) }})
+	testscript.Main(postgrestest.Stopping{M: m}, map[string]func(){"service": func() { os.Exit(run()) }, "await": await})
 }
 
 // writeWeights writes the weights of a network whose readings are random.
