@@ -116,7 +116,10 @@ type tableCounter struct {
 	open  []int
 }
 
-func (*tableCounter) isSkipped(e xml.StartElement) bool { return wordSkipped[e.Name.Local] }
+func (*tableCounter) isSkipped(e xml.StartElement) bool {
+	_, isSkipped := isSkippedInWord(e)
+	return isSkipped
+}
 
 func (c *tableCounter) startElement(e xml.StartElement, _ int) {
 	if e.Name.Local == "tbl" {

@@ -109,34 +109,33 @@ func (w *wordWalker) appendCharData(text []byte) error {
 	return appendText(&w.paras[len(w.paras)-1].text, text, w.name)
 }
 
-// wordSkipped has the elements that are not part of the current document.
-var wordSkipped = map[string]bool{
-	"del": true, "moveFrom": true, "Fallback": true, "instrText": true, "delText": true, "delInstrText": true, "pPrChange": true,
-	"rPrChange": true, "tblPrChange": true, "sectPrChange": true, "trPrChange": true, "tcPrChange": true, "numberingChange": true,
-	"cellDel": true,
-}
-
-// isSkipped reports whether an element's text is not part of the current document.
-func (w *wordWalker) isSkipped(e xml.StartElement) bool {
-	w.trackDeletion(e)
-	if wordSkipped[e.Name.Local] {
-		return true
-	}
+// isSkippedInWord reports whether an element's text is not part of the current document. If the element counts as unread
+// content, unread is its kind.
+func isSkippedInWord(e xml.StartElement) (unread string, isSkipped bool) {
 	switch e.Name.Local {
+	case "del", "moveFrom", "Fallback", "instrText", "delText", "delInstrText", "pPrChange", "rPrChange", "tblPrChange",
+		"sectPrChange", "trPrChange", "tcPrChange", "numberingChange", "cellDel":
+		return "", true
 	case "annotation": // in Word 2003, other kinds enclose insertions, deletions and bookmarks
 		switch attrValue(e, "type") {
 		case "Word.Comment":
-			w.d.b.Doc.AddNotRead(api.UnreadComment, 1, w.locator())
-			return true
+			return api.UnreadComment, true
 		case "Word.Deletion":
-			w.d.b.Doc.AddNotRead(api.UnreadDeletedText, 1, w.locator())
-			return true
+			return api.UnreadDeletedText, true
 		}
 	case "rt": // the pronunciation in a ruby annotation
-		w.d.b.Doc.AddNotRead(api.UnreadRuby, 1, w.locator())
-		return true
+		return api.UnreadRuby, true
 	}
-	return false
+	return "", false
+}
+
+func (w *wordWalker) isSkipped(e xml.StartElement) bool {
+	w.trackDeletion(e)
+	unread, isSkipped := isSkippedInWord(e)
+	if unread != "" {
+		w.d.b.Doc.AddNotRead(unread, 1, w.locator())
+	}
+	return isSkipped
 }
 
 func isToggleOn(e xml.StartElement) bool {
