@@ -288,7 +288,7 @@ func sniffODF(z *zip.Reader) (*format, error) {
 	}
 	kind := strings.TrimSuffix(strings.TrimSpace(string(raw)), "-template")
 	for _, f := range []*format{formatODT, formatODS, formatODP} {
-		if variant, ok := strings.CutPrefix(kind, f.mime); !ok || !slices.Contains([]string{"", "-template", "-web", "-master"}, variant) {
+		if variant, ok := strings.CutPrefix(kind, f.mime); !ok || !slices.Contains([]string{"", "-web", "-master"}, variant) {
 			continue
 		}
 		if manifest, err := zipfile.ReadPart(z, "META-INF/manifest.xml", maxTypesPart); err == nil &&

@@ -365,8 +365,7 @@ func readColumns(lines []*textLine, gaps []gap) []layoutItem {
 }
 
 // newUnruledGrid builds a table from lines that share gaps but have no rules. The first namesAbove lines have names over
-// several columns. It returns nil for fewer than two
-// rows.
+// several columns. It returns nil for fewer than two rows.
 func newUnruledGrid(lines []*textLine, gaps []gap, namesAbove int) *grid {
 	g := &grid{box: lines[0].box}
 	var words []word

@@ -104,7 +104,6 @@ func (r *objectReader) readObject(obj uint64, outer matrix, depth int) {
 	}
 }
 
-// objectNumber returns the number of the current object.
 // paintOrder returns the position of the current object in painting order.
 func (r *objectReader) paintOrder() int { return maxPageObjects - r.left }
 
