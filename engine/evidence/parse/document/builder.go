@@ -169,7 +169,7 @@ func (b *Builder) openLevel() int {
 	return 0
 }
 
-// AppendPart appends a part's blocks under the open headings, which remain open.
+// AppendPart appends a part's blocks under the open headings, which remain open, and adds its warnings and unread content.
 func (b *Builder) AppendPart(part *Builder) {
 	level, above := b.openLevel(), b.headingPath
 	var from, path []string
@@ -187,6 +187,9 @@ func (b *Builder) AppendPart(part *Builder) {
 		b.Doc.Blocks = append(b.Doc.Blocks, blk)
 	}
 	b.Doc.Furniture = append(b.Doc.Furniture, part.Doc.Furniture...)
+	for _, w := range part.Doc.Warnings {
+		b.Doc.AddWarning(w)
+	}
 	for _, n := range part.Doc.NotRead {
 		b.Doc.AddNotRead(n.Kind, n.Count, n.Locator)
 	}

@@ -142,8 +142,8 @@ func (c *Container) SkipMember(label string, err error) {
 func (c *Container) appendMember(label string, part *Builder) {
 	b, doc := c.b, part.Doc
 	c.readCount++
-	for _, w := range doc.Warnings {
-		b.Warn("%s: %s", label, w)
+	for i, w := range doc.Warnings {
+		doc.Warnings[i] = label + ": " + w
 	}
 	first := Block{}
 	if len(doc.Blocks) > 0 {

@@ -2,8 +2,12 @@ package document
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/scf-service/service/api"
 )
 
 // A file that can't be read doesn't use the budget of the others in an archive.
@@ -27,5 +31,23 @@ func TestUnreadableMemberUsesNoBudget(t *testing.T) {
 	}
 	if err := c.AddMember("good", []byte("content")); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestWarningsOfParts checks that a document has the warnings of its parts once, and those of members under their names.
+func TestWarningsOfParts(t *testing.T) {
+	b := NewBuilder(t.Context(), Options{MaxText: 10_000, MaxBytes: 100, ReadDocument: func(b *Builder, _ string, _ []byte) error {
+		part := b.NewPart()
+		part.NewTableWriter().AddRow(make([]string, MaxColumns+1), api.Locator{})
+		b.AppendPart(part)
+		b.AppendPart(part)
+		return b.Err()
+	}})
+	if err := b.NewContainer().AddMember("a.html", []byte("content")); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{fmt.Sprintf("a.html: A table is wider than %d columns; the rest was skipped.", MaxColumns)}
+	if !slices.Equal(b.Doc.Warnings, want) {
+		t.Errorf("got %q, want %q", b.Doc.Warnings, want)
 	}
 }

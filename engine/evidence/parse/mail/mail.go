@@ -295,9 +295,6 @@ func writeMail(b *document.Builder, l *mailMessage) error {
 			return err
 		}
 		b.AppendPart(part)
-		for _, w := range part.Doc.Warnings {
-			b.Doc.AddWarning(w)
-		}
 	}
 	c := b.NewContainer()
 	for i, a := range l.attachments {
