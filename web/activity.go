@@ -114,7 +114,7 @@ func changesText(changes map[string]any) string {
 		case bool:
 			text += ": " + strconv.FormatBool(x)
 		case float64:
-			text += ": " + strconv.FormatFloat(x, 'g', -1, 64)
+			text += ": " + formatNumber(x)
 		case map[string]any:
 			if to, ok := x["to"].(string); ok {
 				text += ": " + readable(to)

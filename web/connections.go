@@ -97,7 +97,7 @@ var integrationsPanel = panel{
 	},
 }
 
-// enableIntegration enables or disables the integration given in the URL.
+// enableIntegration enables or disables the integration given in the form.
 func (v *visit) enableIntegration(on bool) error {
 	in := api.UpdateIntegrationInput{IntegrationInput: api.IntegrationInput{IntegrationID: v.field("id")}}
 	in.Body.Enabled = &on
