@@ -57,6 +57,14 @@ func TestDeliverablePages(t *testing.T) {
 			t.Errorf("=%s selects %s", expression, ids)
 		}
 	}
+	// A table sorted after a mistake in the expression doesn't change the order of the table in memory.
+	order := func(page string) string {
+		return strings.Join(regexp.MustCompile(`<th scope="row">.*?</th>`).FindAllString(page, -1), "\n")
+	}
+	v.page(where("nonsense")+"&sort=1&desc=1", http.StatusBadRequest)
+	if now := v.page(table, http.StatusOK); order(now) != order(all) || order(all) == "" {
+		t.Errorf("the rows are %s, were %s", order(now), order(all))
+	}
 	for _, path := range []string{where("<b>nonsense"), where("<b>nonsense") + "&ids=1", where(strings.Repeat("!", 1990) + "edited")} {
 		if wrong := v.page(path, http.StatusBadRequest); !strings.Contains(wrong, "olumn") && !strings.Contains(wrong, "too long") ||
 			strings.Contains(wrong, "<b>") && strings.Contains(wrong, "<h1>") {

@@ -214,7 +214,8 @@ func (v *visit) showDeliverable() error {
 		return v.answerIDs(page.Rows, err)
 	}
 	if api.IsCode(err, api.CodeValidation) {
-		v.status, v.complaint, page.Rows, err = http.StatusBadRequest, sentence(api.AsError(err).Message), rows, nil
+		v.status, v.complaint, err = http.StatusBadRequest, sentence(api.AsError(err).Message), nil
+		page.Rows = slices.Clone(rows) // the cached rows must not be sorted
 	}
 	if err != nil {
 		return err
@@ -265,9 +266,6 @@ func (v *visit) answerIDs(rows []row, err error) error {
 	v.sent = true
 	return json.NewEncoder(v.w).Encode(ids)
 }
-
-// Example returns an expression that selects items.
-func (p *tablePage) Example() string { return p.example }
 
 // bulkFields returns blank form fields for the values that can be changed for many items at once.
 func (k *kind) bulkFields() (out []field) {
@@ -351,15 +349,14 @@ func compareCells(x, y cell) int {
 // expression that follows. An empty status or query selects every row.
 func (v *visit) filter(k *kind, version *api.DeliverableVersion, rows []row, query, status string) (out []row, err error) {
 	words := strings.Fields(strings.ToLower(query))
-	var selected map[string]bool
 	if where, ok := strings.CutPrefix(query, "="); ok && version != nil {
 		words = nil
-		if selected, err = k.matching(v, version.ID, where); err != nil {
+		if rows, err = k.rows(v, version.ID, where, time.Time{}); err != nil {
 			return nil, err
 		}
 	}
 	for _, r := range rows {
-		if (status == "" || status == r.Cells[k.Status].Text) && r.matches(words) && (selected == nil || selected[r.ID]) {
+		if (status == "" || status == r.Cells[k.Status].Text) && r.matches(words) {
 			out = append(out, r)
 		}
 	}
@@ -435,14 +432,14 @@ func (v *visit) readRows(k *kind, assessmentID string) (*api.DeliverableVersion,
 	}
 	var rows []row
 	if ok && maps.Equal(have.version.Inputs, version.Inputs) && have.version.Method == version.Method {
-		changed, err := k.rows(v, version.ID, have.newestChange())
+		changed, err := k.rows(v, version.ID, "", have.newestChange())
 		if err != nil {
 			return nil, nil, err
 		}
 		rows = have.replace(changed, version.ItemCount)
 	}
 	if rows == nil {
-		if rows, err = k.rows(v, version.ID, time.Time{}); err != nil {
+		if rows, err = k.rows(v, version.ID, "", time.Time{}); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -24,12 +24,11 @@ type kind struct {
 	Status int
 	// newest returns the newest version, or nil if there is none.
 	newest func(v *visit, assessmentID string) (*api.DeliverableVersion, error)
-	// rows returns the items in the order of the controls, or only those changed after a time, newest first. It
-	// returns nil if too many have changed.
-	rows func(v *visit, versionID string, after time.Time) ([]row, error)
-	// matching returns the IDs of the items that an expression selects; example is one.
-	matching func(v *visit, versionID, where string) (map[string]bool, error)
-	example  string
+	// rows returns the items that the expression where selects, or all if it is empty, in the order of the controls. With a
+	// time, it returns only those changed after it, newest first, or nil if too many have changed.
+	rows func(v *visit, versionID, where string, after time.Time) ([]row, error)
+	// Example is an expression that selects items.
+	Example string
 	// records returns the API's records of the items with the given IDs.
 	records func(v *visit, versionID string, ids map[string]bool) ([]any, error)
 	item    func(v *visit, id string) (*itemPage, error)
@@ -104,15 +103,11 @@ var kinds = []kind{
 		newest: func(v *visit, assessmentID string) (*api.DeliverableVersion, error) {
 			return fetchNewest(v, api.ListSoA, assessmentID, func(x *api.SoAVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
-		rows: func(v *visit, id string, after time.Time) ([]row, error) {
-			in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}, Sort: sortFor(after)}
+		rows: func(v *visit, id, where string, after time.Time) ([]row, error) {
+			in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}, Where: where, Sort: sortFor(after)}
 			return fetchRows(v, api.ListSoAItems, &in, after, soaRow)
 		},
-		matching: func(v *visit, id, where string) (map[string]bool, error) {
-			in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}, Where: where}
-			return idsOf(v, api.ListSoAItems, &in, func(x *api.SoAItem) string { return x.ID })
-		},
-		example: `confidence < 0.5`,
+		Example: `confidence < 0.5`,
 		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
 			in := api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}}
 			return fetchRecords(v, api.ListSoAItems, &in, ids, func(x *api.SoAItem) string { return x.ID })
@@ -143,15 +138,12 @@ var kinds = []kind{
 		newest: func(v *visit, assessmentID string) (*api.DeliverableVersion, error) {
 			return fetchNewest(v, api.ListGap, assessmentID, func(x *api.GapVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
-		rows: func(v *visit, id string, after time.Time) ([]row, error) {
-			in := api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}, FindingFilter: api.FindingFilter{Sort: sortFor(after)}}
+		rows: func(v *visit, id, where string, after time.Time) ([]row, error) {
+			in := api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}}
+			in.Where, in.Sort = where, sortFor(after)
 			return fetchRows(v, api.ListFindings, &in, after, findingRow)
 		},
-		matching: func(v *visit, id, where string) (map[string]bool, error) {
-			in := api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}, FindingFilter: api.FindingFilter{Where: where}}
-			return idsOf(v, api.ListFindings, &in, func(x *api.Finding) string { return x.ID })
-		},
-		example: `severity == "high"`,
+		Example: `severity == "high"`,
 		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
 			in := api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}}
 			return fetchRecords(v, api.ListFindings, &in, ids, func(x *api.Finding) string { return x.ID })
@@ -181,15 +173,11 @@ var kinds = []kind{
 			return fetchNewest(v, api.ListMaturity, assessmentID,
 				func(x *api.MaturityVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
-		rows: func(v *visit, id string, after time.Time) ([]row, error) {
-			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, Sort: sortFor(after)}
+		rows: func(v *visit, id, where string, after time.Time) ([]row, error) {
+			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, Where: where, Sort: sortFor(after)}
 			return fetchRows(v, api.ListMaturityScores, &in, after, scoreRow)
 		},
-		matching: func(v *visit, id, where string) (map[string]bool, error) {
-			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, Where: where}
-			return idsOf(v, api.ListMaturityScores, &in, func(x *api.MaturityScore) string { return x.ID })
-		},
-		example: `level < target`,
+		Example: `level < target`,
 		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
 			in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}}
 			return fetchRecords(v, api.ListMaturityScores, &in, ids, func(x *api.MaturityScore) string { return x.ID })
@@ -220,15 +208,11 @@ var kinds = []kind{
 		newest: func(v *visit, assessmentID string) (*api.DeliverableVersion, error) {
 			return fetchNewest(v, api.ListPOAM, assessmentID, func(x *api.POAMVersion) *api.DeliverableVersion { return &x.DeliverableVersion })
 		},
-		rows: func(v *visit, id string, after time.Time) ([]row, error) {
-			in := api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}, Sort: sortFor(after)}
+		rows: func(v *visit, id, where string, after time.Time) ([]row, error) {
+			in := api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}, Where: where, Sort: sortFor(after)}
 			return fetchRows(v, api.ListPOAMItems, &in, after, planItemRow)
 		},
-		matching: func(v *visit, id, where string) (map[string]bool, error) {
-			in := api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}, Where: where}
-			return idsOf(v, api.ListPOAMItems, &in, func(x *api.POAMItem) string { return x.ID })
-		},
-		example: `owner == ""`,
+		Example: `owner == ""`,
 		records: func(v *visit, id string, ids map[string]bool) ([]any, error) {
 			in := api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}}
 			return fetchRecords(v, api.ListPOAMItems, &in, ids, func(x *api.POAMItem) string { return x.ID })
@@ -315,16 +299,6 @@ func fetchRecords[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, ids map[
 		}
 	}
 	return out, err
-}
-
-// idsOf returns the IDs of the items of a list.
-func idsOf[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, id func(*T) string) (map[string]bool, error) {
-	items, err := all(v, op, in)
-	ids := make(map[string]bool, len(items))
-	for i := range items {
-		ids[id(&items[i])] = true
-	}
-	return ids, err
 }
 
 func mapRows[T any](items []T, toRow func(*T) row) []row {
