@@ -285,29 +285,16 @@ func setCorrectedPassage(tx *store.Tx, by api.Caller, c *api.Correction, chunkID
 }
 
 // putCorrection stores a correction in place of earlier ones on the same statement and passage, and
-// returns these. It returns false, without storing anything, if there are too many, or if the earlier
+// returns these. It returns false, without storing anything, if there are too many, or if an earlier
 // one was made on the passage itself while this one results from a decision on an item.
 func putCorrection(tx *store.Tx, by api.Caller, c *api.Correction) (replaced []api.Correction, stored bool, err error) {
-	n := 0
-	clients := correctionClients{tx, by.OrganizationID, map[string]string{}}
-	for old, err := range store.Corrections.By("passage").Scan(tx, by.OrganizationID, store.Prefix(c.StatementID, c.Passage.SHA256)) {
-		if err != nil {
-			return nil, false, err
-		}
-		n++
-		if !slices.Equal(old.Passage.HeadingPath, c.Passage.HeadingPath) {
-			continue
-		}
-		switch shared, err := clients.areShared(old.AssessmentID, c.AssessmentID); {
-		case err != nil:
-			return nil, false, err
-		case !shared:
-			continue
-		}
-		if old.Source == api.PassageCorrected && c.Source == api.LineCorrected {
-			return nil, false, nil
-		}
-		replaced = append(replaced, old)
+	replaced, n, err := findSamePassage(tx, by.OrganizationID, c)
+	if err != nil {
+		return nil, false, err
+	}
+	if c.Source == api.LineCorrected &&
+		slices.ContainsFunc(replaced, func(old api.Correction) bool { return old.Source == api.PassageCorrected }) {
+		return nil, false, nil
 	}
 	for _, old := range replaced {
 		if err := store.Corrections.Delete(tx, by.OrganizationID, old.ID); err != nil {
@@ -319,6 +306,28 @@ func putCorrection(tx *store.Tx, by api.Caller, c *api.Correction) (replaced []a
 		return replaced, false, err
 	}
 	return replaced, true, store.Corrections.Insert(tx, by.OrganizationID, c)
+}
+
+// findSamePassage returns the stored corrections on the statement and passage of c, except those for other
+// clients, and the number of all corrections on the statement and text, under any heading and for any client.
+func findSamePassage(tx *store.Tx, org string, c *api.Correction) (same []api.Correction, ofText int, err error) {
+	clients := correctionClients{tx, org, map[string]string{}}
+	for old, err := range store.Corrections.By("passage").Scan(tx, org, store.Prefix(c.StatementID, c.Passage.SHA256)) {
+		if err != nil {
+			return nil, 0, err
+		}
+		ofText++
+		if !slices.Equal(old.Passage.HeadingPath, c.Passage.HeadingPath) {
+			continue
+		}
+		switch shared, err := clients.areShared(old.AssessmentID, c.AssessmentID); {
+		case err != nil:
+			return nil, 0, err
+		case shared:
+			same = append(same, old)
+		}
+	}
+	return same, ofText, nil
 }
 
 // deleteCorrections deletes the corrections of an assessment, or of one of its controls, for which
@@ -350,23 +359,16 @@ func undoLineCorrections(tx *store.Tx, by api.Caller, e *store.Edit) error {
 	if _, err := deleteCorrections(tx, by.OrganizationID, isOfEdit, e.AssessmentID); err != nil {
 		return err
 	}
-	clients := correctionClients{tx, by.OrganizationID, map[string]string{}}
 	for _, c := range e.ReplacedCorrections {
-		isFree, err := store.Assessments.Has(tx, by.OrganizationID, c.AssessmentID)
+		exists, err := store.Assessments.Has(tx, by.OrganizationID, c.AssessmentID)
 		if err != nil {
 			return err
 		}
-		for other, err := range store.Corrections.By("passage").Scan(tx, by.OrganizationID, store.Prefix(c.StatementID, c.Passage.SHA256)) {
-			if err != nil {
-				return err
-			}
-			shared, err := clients.areShared(other.AssessmentID, c.AssessmentID)
-			if err != nil {
-				return err
-			}
-			isFree = isFree && (!shared || !slices.Equal(other.Passage.HeadingPath, c.Passage.HeadingPath))
+		since, _, err := findSamePassage(tx, by.OrganizationID, &c)
+		if err != nil {
+			return err
 		}
-		if !isFree {
+		if !exists || len(since) > 0 {
 			continue
 		}
 		if _, _, err := putCorrection(tx, by, &c); err != nil {
