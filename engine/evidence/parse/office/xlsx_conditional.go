@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/xuri/excelize/v2"
 )
 
 const (
@@ -68,18 +66,12 @@ func (c lookChange) applyTo(l cellLook) cellLook {
 	return l
 }
 
-// without returns the changes that c makes in addition to those of a rule that has priority.
-func (c lookChange) without(first lookChange) lookChange {
-	if first.color != nil {
-		c.color = nil
+// orElse returns the changes of c, and those of a rule with a lower priority that c doesn't make.
+func (c lookChange) orElse(next lookChange) lookChange {
+	return lookChange{
+		color: cmp.Or(c.color, next.color), fill: cmp.Or(c.fill, next.fill), isStruck: cmp.Or(c.isStruck, next.isStruck),
+		hidesText: c.hidesText || next.hidesText, hidesNumbers: c.hidesNumbers || next.hidesNumbers,
 	}
-	if first.fill != nil {
-		c.fill = nil
-	}
-	if first.isStruck != nil {
-		c.isStruck = nil
-	}
-	return c
 }
 
 // changesVisibility reports whether a value in some cell format is visible only with, or only without, the changes.
@@ -97,7 +89,7 @@ type conditionalRule struct {
 	priority, change     int // change is an index in workbook.changes
 	stops                bool
 	formulas             []string
-	ranges               []mergedRange
+	ranges               []cellRange
 
 	isMet func(v cellValue) bool
 	// other is the column of the cell of the same row that the condition is about, or its distance if isRelative is set. If
@@ -117,7 +109,7 @@ type cellValue struct {
 // conditionReader collects the rules of a sheet's conditional formats.
 type conditionReader struct {
 	c      *sheetCells
-	ranges []mergedRange // of the open format
+	ranges []cellRange // of the open format
 	rule   *conditionalRule
 	count  int // ranges of all rules
 }
@@ -152,14 +144,6 @@ func (r *conditionReader) readTag(s *tagScanner) {
 			r.rule.formulas = append(r.rule.formulas, html.UnescapeString(string(s.text)))
 		}
 	}
-}
-
-func parseRange(ref string) (m mergedRange, ok bool) {
-	from, to, _ := strings.Cut(ref, ":")
-	var errFrom, errTo error
-	m.firstColumn, m.firstRow, errFrom = excelize.CellNameToCoordinates(from)
-	m.lastColumn, m.lastRow, errTo = excelize.CellNameToCoordinates(cmp.Or(to, from))
-	return m, errFrom == nil && errTo == nil
 }
 
 func (r *conditionReader) addRule(rule *conditionalRule) {
@@ -199,7 +183,7 @@ func (c *sheetCells) rulesInRow(row int) (out []*conditionalRule) {
 	}
 	c.w.conditionalWork += len(c.rules)
 	for _, rule := range c.rules {
-		if slices.ContainsFunc(rule.ranges, func(m mergedRange) bool { return m.firstRow <= row && row <= m.lastRow }) {
+		if slices.ContainsFunc(rule.ranges, func(r cellRange) bool { return r.containsRow(row) }) {
 			out = append(out, rule)
 		}
 	}
@@ -212,25 +196,20 @@ func (c *sheetCells) applyRules(rules []*conditionalRule, look cellLook, texts [
 	var made lookChange
 	for _, rule := range rules {
 		if c.w.conditionalWork > maxConditionalWork {
+			c.warnOfRules()
 			break
 		}
 		c.w.conditionalWork += 8*len(rule.ranges) + len(v.text)
-		isInside := slices.ContainsFunc(rule.ranges, func(m mergedRange) bool {
-			return m.firstRow <= row && row <= m.lastRow && m.firstColumn <= column && column <= m.lastColumn
-		})
+		isInside := slices.ContainsFunc(rule.ranges, func(r cellRange) bool { return r.containsRow(row) && r.containsColumn(column) })
 		if !isInside || !rule.isMet(rule.value(texts, column, v)) {
 			continue
 		}
-		change := c.w.changes[rule.change].without(made)
-		look = change.applyTo(look)
-		made = lookChange{
-			color: cmp.Or(made.color, change.color), fill: cmp.Or(made.fill, change.fill), isStruck: cmp.Or(made.isStruck, change.isStruck),
-		}
+		made = made.orElse(c.w.changes[rule.change])
 		if rule.stops {
 			break
 		}
 	}
-	return look
+	return made.applyTo(look)
 }
 
 // value returns the value that the condition is about.

@@ -7,6 +7,9 @@ import (
 	"html"
 	"io"
 	"slices"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
 
 	"github.com/scf-service/service/api"
 
@@ -19,8 +22,23 @@ const (
 	maxMark   = 40 // maximum bytes of the tag that ends the cells, and of the other marks searched for
 )
 
-// mergedRange is a range of cells that are merged into its first one.
-type mergedRange struct{ firstColumn, firstRow, lastColumn, lastRow int }
+// cellRange is a range of cells of a sheet. Columns and rows are counted from 1.
+type cellRange struct{ firstColumn, firstRow, lastColumn, lastRow int }
+
+// parseRange parses a range, or the name of a single cell, in A1 notation.
+func parseRange(ref string) (r cellRange, ok bool) {
+	from, to, _ := strings.Cut(ref, ":")
+	var errFrom, errTo error
+	r.firstColumn, r.firstRow, errFrom = excelize.CellNameToCoordinates(from)
+	r.lastColumn, r.lastRow, errTo = excelize.CellNameToCoordinates(cmp.Or(to, from))
+	return r, errFrom == nil && errTo == nil
+}
+
+func (r cellRange) containsRow(row int) bool { return r.firstRow <= row && row <= r.lastRow }
+
+func (r cellRange) containsColumn(column int) bool {
+	return r.firstColumn <= column && column <= r.lastColumn
+}
 
 // readTail reads the data after the cells of a sheet: merged ranges, conditional formats, and the page header and
 // footer. It finds their position by searching the part's bytes, which is fast. If no cell can be
@@ -113,7 +131,7 @@ func (c *sheetCells) readTailTags(s *tagScanner) {
 		}
 	}
 	formats.finish()
-	slices.SortStableFunc(c.merged, func(a, b mergedRange) int { return cmp.Compare(a.firstRow, b.firstRow) })
+	slices.SortStableFunc(c.merged, func(a, b cellRange) int { return cmp.Compare(a.firstRow, b.firstRow) })
 }
 
 // markMerged marks the empty cells of a row that are covered by a merged cell. It drops ranges that

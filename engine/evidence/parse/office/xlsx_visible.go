@@ -409,7 +409,7 @@ type sheetCells struct {
 	known     bool          // filters have been searched for
 	hasTables bool          // the sheet has tables, whose styles color their cells
 	controls  map[int][]placedText
-	merged    []mergedRange // by first row
+	merged    []cellRange // by first row
 	rules     []*conditionalRule
 }
 
