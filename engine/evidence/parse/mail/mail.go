@@ -248,7 +248,7 @@ func (l *mailMessage) addAttachment(p *enmime.Part) {
 }
 
 // forwardPattern matches the subject of a mail that passes on another.
-var forwardPattern = lazyregexp.New(`(?i)^\W*(?:fwd?|wg|tr|rv|rif|enc|doorst|vb|vs|pd)\s*:`)
+var forwardPattern = lazyregexp.New(`(?i)^\W*(?:fwd?|wg|tr|rv|enc|doorst|vb|vs|pd)\s*:`)
 
 // readBody reads the text of an email.
 func readBody(b *document.Builder, l *mailMessage) error {

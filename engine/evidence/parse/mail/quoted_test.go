@@ -20,6 +20,7 @@ func TestQuotedMessages(t *testing.T) {
 		"original":        {"RE: MFA", "plain", "No longer.\n\n-----Original Message-----\nFrom: Bob\nSent: Monday\nTo: Ann\nSubject: MFA\n\nMFA is on.\n", "No longer.", "-----Original Message----- From: Bob Sent: Monday To: Ann Subject: MFA|MFA is on."},
 		"header":          {"AW: MFA", "plain", "Nicht mehr.\n\n________________________________\nVon: Bob\nGesendet: Montag\nAn: Ann\nBetreff: MFA\n\nMFA is on.\n", "Nicht mehr.", "________________________________ Von: Bob Gesendet: Montag An: Ann Betreff: MFA|MFA is on."},
 		"forward":         {"Fwd: MFA", "plain", "See below.\n\n-----Original Message-----\nFrom: Bob\nSent: Monday\nSubject: MFA\n\nMFA is on.\n", "See below.|-----Original Message----- From: Bob Sent: Monday Subject: MFA|MFA is on.", ""},
+		"riferimento":     {"RIF: MFA", "plain", "Non più.\n\n> MFA is on.\n", "Non più.", "MFA is on."},
 		"passed on":       {"MFA", "plain", "See below.\n\nBegin forwarded message:\n\n> From: Bob\n> Date: Monday\n> Subject: MFA\n> \n> MFA is on.\n", "See below.|Begin forwarded message:|From: Bob Date: Monday Subject: MFA|MFA is on.", ""},
 		"nothing else":    {"Re: MFA", "plain", "> MFA is on.\n", "MFA is on.", ""},
 		"no quote":        {"MFA", "plain", "On 2 May we wrote:\nMFA is on.\n\nFrom: here\n", "On 2 May we wrote: MFA is on.|From: here", ""},

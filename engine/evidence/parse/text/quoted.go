@@ -180,7 +180,7 @@ func withoutMarks(lines []string) (out []string) {
 func ReadMailHTML(b *document.Builder, text string, isForward bool) error {
 	m := &htmlMail{isForward: isForward}
 	m.beginPart(b.NewPart(), false)
-	h := &htmlReader{b: m.current(), mail: m}
+	h := &htmlReader{b: m.last().part, mail: m}
 	if err := h.read(text); err != nil {
 		return err
 	}
@@ -197,7 +197,8 @@ type htmlMail struct {
 	isAttributed bool
 }
 
-func (m *htmlMail) current() *document.Builder { return m.pieces[len(m.pieces)-1].part }
+// last returns the piece that is being read.
+func (m *htmlMail) last() mailPiece { return m.pieces[len(m.pieces)-1] }
 
 // beginPart starts the next piece of the mail, which is quoted or not.
 func (m *htmlMail) beginPart(part *document.Builder, isQuoted bool) {
@@ -212,9 +213,9 @@ func (m *htmlMail) isQuote(n *html.Node) bool {
 
 // switchTo makes the text that follows own or quoted text.
 func (h *htmlReader) switchTo(isQuoted bool) {
-	if m := h.mail; m.pieces[len(m.pieces)-1].isQuoted != isQuoted {
+	if m := h.mail; m.last().isQuoted != isQuoted {
 		m.beginPart(h.b.NewPart(), isQuoted)
-		h.b = m.current()
+		h.b = m.last().part
 	}
 }
 
@@ -222,7 +223,7 @@ func (h *htmlReader) switchTo(isQuoted bool) {
 func (h *htmlReader) readQuote(n *html.Node, depth, lists int) {
 	h.flush()
 	m := h.mail
-	endsHere := m.depth == 0 && (m.isAttributed || !m.pieces[len(m.pieces)-1].isQuoted)
+	endsHere := m.depth == 0 && (m.isAttributed || !m.last().isQuoted)
 	m.isAttributed = false
 	m.depth++
 	h.switchTo(true)
@@ -238,7 +239,7 @@ func (h *htmlReader) readMailMarks(text string) {
 	if text = document.CleanLine(text); text == "" || h.mail.isForward || h.mail.depth > 0 {
 		return
 	}
-	if forwardedPattern.MatchString(text) && !h.mail.pieces[len(h.mail.pieces)-1].isQuoted {
+	if forwardedPattern.MatchString(text) && !h.mail.last().isQuoted {
 		h.mail.isForward = true
 		return
 	}
