@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -103,7 +102,10 @@ func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf
 	}
 	format := b.Format
 	if format == "" {
-		format = detectFormat(b.Source)
+		format = api.FormatService
+		if custom.OSCALModel(b.Source) != "" {
+			format = api.FormatOSCAL
+		}
 	}
 	var src *scf.Source
 	var err error
@@ -140,20 +142,6 @@ func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf
 	}
 	src.Filename = cmp.Or(b.Filename, format+".json")
 	return src, nil
-}
-
-// detectFormat returns the format of a document, judging by its top-level keys. OSCAL documents have a key
-// that no other format has.
-func detectFormat(source json.RawMessage) string {
-	var root map[string]json.RawMessage
-	if json.Unmarshal(source, &root) == nil {
-		for _, model := range []string{"catalog", "profile", "mapping-collection"} {
-			if _, found := root[model]; found {
-				return api.FormatOSCAL
-			}
-		}
-	}
-	return api.FormatService
 }
 
 // Export returns a catalog version as a file that can be imported again.

@@ -2,6 +2,7 @@ package custom
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -46,8 +47,8 @@ func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 		if _, err := CheckAndHashJSON(data); err != nil {
 			return nil, err
 		}
-		if m := oscalPattern.FindStringSubmatch(string(head[:min(len(head), 200)])); m != nil {
-			return nil, fmt.Errorf("it is an OSCAL %s; import it into the catalog: service catalog import FILE --label LABEL", m[1])
+		if model := OSCALModel(data); model != "" {
+			return nil, fmt.Errorf("it is an OSCAL %s; import it into the catalog: service catalog import FILE --label LABEL", model)
 		}
 		set, err = readYAML(data)
 	case isCSV(filename, head):
@@ -64,8 +65,19 @@ func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 	return set, nil
 }
 
-// oscalPattern matches the beginning of an OSCAL document.
-var oscalPattern = lazyregexp.New(`^\{\s*(?:"\$schema"\s*:\s*"[^"]*"\s*,\s*)?"(catalog|profile|mapping-collection)"\s*:`)
+// OSCALModel returns the model of an OSCAL document, judging by its top-level keys, or "" for other documents. OSCAL
+// documents have a key that no other format has.
+func OSCALModel(source []byte) string {
+	var root map[string]json.RawMessage
+	if json.Unmarshal(source, &root) == nil {
+		for _, model := range []string{"catalog", "profile", "mapping-collection"} {
+			if _, found := root[model]; found {
+				return model
+			}
+		}
+	}
+	return ""
+}
 
 // decodeText returns text as UTF-8. Spreadsheet programs also write UTF-16 and older code pages.
 func decodeText(data []byte) ([]byte, error) {
