@@ -165,11 +165,10 @@ func (s *Service) loadOrTrainOnce(ctx context.Context, version string) (*embed.M
 			released := s.db.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.Release(work) })
 			return model, errors.Join(err, released)
 		}
-		wait := time.NewTimer(trainedElsewherePoll)
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-wait.C:
+		case <-time.After(trainedElsewherePoll):
 		}
 	}
 }

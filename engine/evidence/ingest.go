@@ -402,7 +402,7 @@ func (s *Service) trySavePassages(
 		}
 		if err := errors.Join(
 			s.activatePassages(tx, &doc, p),
-			recordIfEmbedded(tx, &doc),
+			recordWhetherEmbedded(tx, &doc),
 			store.Documents.Put(tx, j.organization, &doc),
 			endRead(tx, j.organization, j.document),
 		); err != nil {

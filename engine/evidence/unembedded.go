@@ -35,8 +35,8 @@ func (s *Service) isTrainedLater(ctx context.Context, version string) (later boo
 	return later, err
 }
 
-// recordIfEmbedded lists a document's passages as unembedded if they have no vectors, and otherwise removes them from the list.
-func recordIfEmbedded(tx *store.Tx, doc *store.Document) error {
+// recordWhetherEmbedded lists a document's passages as unembedded if they have no vectors, and otherwise removes them from the list.
+func recordWhetherEmbedded(tx *store.Tx, doc *store.Document) error {
 	if doc.Embedder != "" {
 		return markEmbedded(tx, doc)
 	}
@@ -64,20 +64,21 @@ func (s *Service) embedUnembedded(ctx context.Context) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
 	done := map[string]bool{}
 	for _, set := range sets {
-		if err != nil {
-			break
+		if done[set.AssessmentID] {
+			continue
 		}
-		if !done[set.AssessmentID] {
-			done[set.AssessmentID] = true
-			_, err = s.Embedder(ctx, ingestionCaller(set.OrganizationID), set.AssessmentID)
-			if api.IsCode(err, api.CodeNotFound) {
-				err = nil // the assessment was deleted
-			}
+		done[set.AssessmentID] = true
+		_, err := s.Embedder(ctx, ingestionCaller(set.OrganizationID), set.AssessmentID)
+		if err != nil && !api.IsCode(err, api.CodeNotFound) { // not found: the assessment was deleted
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // embedUnembeddedOf embeds the passages of an assessment that lack vectors.
