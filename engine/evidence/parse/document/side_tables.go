@@ -13,8 +13,8 @@ import (
 // maxSideTables is the maximum number of tables side by side; an empty column after that is part of the last one.
 const maxSideTables = 16
 
-// sideTables are two tables next to each other, with an empty column between them. Each of them may
-// consist of such tables, too. The right one is written after the left one has ended.
+// sideTables are two tables next to each other, with an empty column between them. The right one, which may consist of
+// such tables, too, is written after the left one has ended.
 type sideTables struct {
 	left, right *TableWriter
 	gap         int // index of the empty column
@@ -23,7 +23,8 @@ type sideTables struct {
 // dependentColumn matches names of columns that describe something in the columns on their left, so that no table
 // begins with them.
 var dependentColumn = lazyregexp.New(
-	`(?i)^\W*(?:status|state|results?|outcome|owner|due|date|comments?|remarks?|notes?|actions?|rating|score|priority|evidence|approved|reviewed|checked)\b`,
+	`(?i)^\W*(?:status|state|results?|outcome|owner|due|date|comments?|remarks?|notes?|actions?|rating|score|priority|` +
+		`evidence|approved|reviewed|checked)\b`,
 )
 
 // splitSides splits a group of rows at the first empty column that separates two tables, and

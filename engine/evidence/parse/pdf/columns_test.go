@@ -9,7 +9,8 @@ import (
 
 // columnTokens are the words of pages of FuzzColumns: names, sentences, values, list marks, letters and another script.
 var columnTokens = []string{
-	"System", "Owner", "keys", "are", "stored", "in", "the", "vault.", "Ann", "Roe", "12", "3.5", "2026-05-04", "yes", "1.", "•", "(a)", "x", "I", "の", "鍵", "حفظ", "OK", "of",
+	"System", "Owner", "keys", "are", "stored", "in", "the", "vault.", "Ann", "Roe", "12", "3.5", "2026-05-04", "yes", "1.", "•",
+	"(a)", "x", "I", "の", "鍵", "حفظ", "OK", "of",
 }
 
 // pageOfBytes makes a page of words, five bytes each: the left and upper edge, the width, the height, and the text and turn.

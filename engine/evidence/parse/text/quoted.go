@@ -23,18 +23,21 @@ const (
 var (
 	// attributionPattern matches the line above a quoted message: "On Mon, 2 Mar 2026, Bob wrote:".
 	attributionPattern = lazyregexp.New(
-		`(?i)^\W{0,2}(?:on|am|le|el|il|op|em|den|w dniu)\b.*\d.*\b(?:wrote|schrieb|a écrit|escribió|ha scritto|schreef|escreveu|skrev|pisze)\b.{0,80}:$|` +
+		`(?i)^\W{0,2}(?:on|am|le|el|il|op|em|den|w dniu)\b.*\d.*` +
+			`\b(?:wrote|schrieb|a écrit|escribió|ha scritto|schreef|escreveu|skrev|pisze)\b.{0,80}:$|` +
 			`^\W{0,2}\S.*<\S+@\S+>.*\bwrote:$`,
 	)
 	// originalPattern matches the line above the message that Outlook and others repeat below an answer.
 	originalPattern = lazyregexp.New(
-		`(?i)^-{2,}\s*(?:original (?:message|appointment)|ursprüngliche nachricht|message d['’]origine|mensaje original|messaggio originale|oorspronkelijk bericht)\s*-{2,}`,
+		`(?i)^-{2,}\s*(?:original (?:message|appointment)|ursprüngliche nachricht|message d['’]origine|mensaje original|` +
+			`messaggio originale|oorspronkelijk bericht)\s*-{2,}`,
 	)
 	// forwardedPattern matches the line above a message that is passed on, which is the mail's own content.
 	forwardedPattern = lazyregexp.New(`(?i)^(?:-{2,}\s*forwarded message\b|begin forwarded message:)`)
 	// repeatedHeaderPattern matches the beginning of the header of that message, on one line.
 	repeatedHeaderPattern = lazyregexp.New(
-		`(?i)^[*_\s]*(?:from|von|de|da|van)\W{0,2}:.+\b(?:sent|date|gesendet|datum|envoyé|enviado|inviato|verzonden)\W{0,2}:.+\b(?:subject|betreff|objet|asunto|oggetto|onderwerp)\W{0,2}:`,
+		`(?i)^[*_\s]*(?:from|von|de|da|van)\W{0,2}:.+\b(?:sent|date|gesendet|datum|envoyé|enviado|inviato|verzonden)\W{0,2}:` +
+			`.+\b(?:subject|betreff|objet|asunto|oggetto|onderwerp)\W{0,2}:`,
 	)
 )
 
