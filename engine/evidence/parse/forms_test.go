@@ -113,6 +113,10 @@ func TestForms(t *testing.T) {
 		{"select prompt", "a.html", page(`<select><option value="">Choose<option>Always</select>`), "Locked?", "1 empty form field"},
 		{"disabled prompt", "a.html", page(`<select><option disabled selected>Choose<option>Always</select>`), "Locked?", "1 empty form field"},
 		{
+			"disabled prompt on a line", "a.html", page("<select>\n<option disabled selected>Choose\n<option>Always</select>"),
+			"Locked?", "1 empty form field",
+		},
+		{
 			"drawn boxes", "a.html", page(`<span role=radio aria-checked=false>Yes</span> <span role="radio" aria-checked="true">No</span>`),
 			"Locked? ☐ Yes ☒ No", "",
 		},

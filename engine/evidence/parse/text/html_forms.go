@@ -84,9 +84,18 @@ func selectedOptions(list *html.Node) string {
 	return strings.Join(chosen, ", ")
 }
 
+// isFirstElement reports whether no element precedes n in its parent.
+func isFirstElement(n *html.Node) bool {
+	p := n.PrevSibling
+	for p != nil && p.Type != html.ElementNode {
+		p = p.PrevSibling
+	}
+	return p == nil
+}
+
 // optionText returns an option's text, or "" if it is only a prompt, which has no value.
 func optionText(n *html.Node) string {
-	if hasAttr(n, "value") && attr(n, "value") == "" || hasAttr(n, "disabled") && n.Parent.FirstChild == n {
+	if hasAttr(n, "value") && attr(n, "value") == "" || hasAttr(n, "disabled") && isFirstElement(n) {
 		return ""
 	}
 	if label := attr(n, "label"); label != "" {
