@@ -22,6 +22,10 @@ type ReviewCount struct {
 	ImplementedWithoutEvidence []string `json:"implemented_without_evidence" doc:"Codes of the applicable controls that are set to implemented although no evidence supports them."`
 }
 
+// ReviewFields lists the fields of an SoA item that count as a review of it when a person edits them; owner and note
+// don't.
+var ReviewFields = []string{"applicability", "implementation_status", "needs_review"}
+
 // maxWarnedControls is the maximum number of controls that a warning names.
 const maxWarnedControls = 20
 

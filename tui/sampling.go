@@ -10,9 +10,6 @@ import (
 	"github.com/scf-service/service/tui/action"
 )
 
-// reviewedFields are the fields of a Statement of Applicability's item whose manual change shows that a person has read the item.
-var reviewedFields = []string{"applicability", "implementation_status", "needs_review"}
-
 func (v *review) sampleAction(blockedReason string) action.Action {
 	return action.Action{
 		Keys: []string{"R"}, DisabledReason: blockedReason, Do: v.showOrHideSample,
@@ -74,7 +71,7 @@ func (v *review) isOpen(r *row) bool {
 	if v.shown != showSample {
 		return v.kind.isOpen(r)
 	}
-	isReviewed := func(field string) bool { return slices.Contains(reviewedFields, field) }
+	isReviewed := func(field string) bool { return slices.Contains(api.ReviewFields, field) }
 	for field := range r.unsaved {
 		if isReviewed(field) {
 			return false

@@ -12,7 +12,6 @@ import (
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/judge"
-	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
@@ -148,7 +147,7 @@ func recordLineCorrections(
 	isReview, isReset := false, false
 	for _, f := range e.Lines[0].Fields {
 		name, reset := cutResetPrefix(f)
-		isReview, isReset = isReview || slices.Contains(plan.ReviewFields, name), isReset || reset
+		isReview, isReset = isReview || slices.Contains(api.ReviewFields, name), isReset || reset
 	}
 	confirmsAgain := before.IsStatusOverruled() && !isReset && !after.NeedsReview &&
 		after.ImplementationStatus == before.ImplementationStatus && after.Applicability == before.Applicability

@@ -14,7 +14,6 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/judge"
-	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/store"
 )
@@ -223,7 +222,7 @@ func readDecisions(tx *store.Tx, org, assessment string) (out []decision, err er
 			return nil, err
 		}
 		for n := range items {
-			if i := &items[n]; i.Applicability.IsApplicable() && !slices.ContainsFunc(plan.ReviewFields, i.IsManual) {
+			if i := &items[n]; i.Applicability.IsApplicable() && !slices.ContainsFunc(api.ReviewFields, i.IsManual) {
 				out = append(
 					out,
 					newDecision(&v, i, "accepted", i.ImplementationStatus, i.ImplementationStatus, *v.ApprovedBy, *v.ApprovedAt),
@@ -274,7 +273,7 @@ func toText(v any) string {
 // includesReviewField reports whether the fields of an audit event include one that counts as a review.
 func includesReviewField(fields any) bool {
 	all, _ := fields.([]any)
-	return slices.ContainsFunc(all, func(f any) bool { return slices.Contains(plan.ReviewFields, toText(f)) })
+	return slices.ContainsFunc(all, func(f any) bool { return slices.Contains(api.ReviewFields, toText(f)) })
 }
 
 func newDecision(v *api.SoAVersion, i *api.SoAItem, kind string, before, after api.Implementation, by string, at time.Time) decision {

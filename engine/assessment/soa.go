@@ -73,7 +73,7 @@ func (s *Service) newDraftFuncForReaders(reader chosenReaders) draftFunc[api.SoA
 // contains "applicability", it drafts as if no user had marked the item itemID as applicable.
 func (s *Service) newDraftFuncIgnoringInclusion(itemID string, resetNames []string, reader chosenReaders) draftFunc[api.SoAItem] {
 	resetItemID := ""
-	if slices.ContainsFunc(resetNames, func(f string) bool { return f == "all" || slices.Contains(plan.ReviewFields, f) }) {
+	if slices.ContainsFunc(resetNames, func(f string) bool { return f == "all" || slices.Contains(api.ReviewFields, f) }) {
 		resetItemID = itemID
 	}
 	if !slices.Contains(resetNames, "applicability") && !slices.Contains(resetNames, "all") {
@@ -353,7 +353,7 @@ func (s *Service) draftSoAItems(
 // copySoAField copies a field that a user edited and, if the field counts as a review, also whether
 // the item needs review.
 func copySoAField(to, from *api.SoAItem, field string) {
-	if slices.Contains(plan.ReviewFields, field) && (plan.IsAssessed(from) || !plan.IsAssessed(to)) {
+	if slices.Contains(api.ReviewFields, field) && (plan.IsAssessed(from) || !plan.IsAssessed(to)) {
 		to.NeedsReview = from.NeedsReview
 	}
 	switch field {

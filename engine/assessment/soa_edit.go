@@ -118,7 +118,7 @@ func newSoAItemChange(by api.Caller, b api.SoAItemChange, redrafted *api.SoAItem
 				i.ChangedByDocument, i.ChangedFrom = redrafted.ChangedByDocument, redrafted.ChangedFrom
 			}
 		}
-		if slices.ContainsFunc(f, func(name string) bool { return slices.Contains(plan.ReviewFields, name) }) {
+		if slices.ContainsFunc(f, func(name string) bool { return slices.Contains(api.ReviewFields, name) }) {
 			if b.NeedsReview == nil {
 				i.NeedsReview = false
 			}

@@ -12,10 +12,6 @@ import (
 // maxDecisiveDocuments is the maximum number of documents that CountReliance lists.
 const maxDecisiveDocuments = 10
 
-// ReviewFields lists the fields of an SoA item that count as a review of it when a person edits them; owner and note
-// don't.
-var ReviewFields = []string{"applicability", "implementation_status", "needs_review"}
-
 // CountUnreviewed counts the items that nobody has reviewed, and lists the controls that are implemented without
 // supporting evidence.
 func CountUnreviewed(items []api.SoAItem) api.ReviewCount {
@@ -67,7 +63,7 @@ func ItemsOnRepeatedQuotes(items []api.SoAItem) (out []int) {
 }
 
 // IsReviewed reports whether a person has set or confirmed the item's applicability or status.
-func IsReviewed(i *api.SoAItem) bool { return slices.ContainsFunc(ReviewFields, i.IsManual) }
+func IsReviewed(i *api.SoAItem) bool { return slices.ContainsFunc(api.ReviewFields, i.IsManual) }
 
 // IsImplementedWithoutEvidence reports whether an applicable item is implemented although no passage supports any of
 // its requirements.
