@@ -43,6 +43,7 @@ func (v *review) refreshSample() tea.Cmd {
 // readSample shows the items of a review by sampling, and states its result. Items that were read since stay on the screen.
 func (v *review) readSample(read func(context.Context, *api.DrawReviewInput) (*api.ReviewSample, error)) tea.Cmd {
 	in := &api.DrawReviewInput{SoAInput: api.SoAInput{SoAVersionID: v.version.ID}}
+	wasShown := v.shown == showSample
 	return v.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
 		r, err := read(ctx, in)
 		return func() tea.Cmd {
@@ -50,6 +51,9 @@ func (v *review) readSample(read func(context.Context, *api.DrawReviewInput) (*a
 				return v.app.showErrorOrReconnect(err)
 			}
 			v.app.markConnected()
+			if wasShown && v.shown != showSample { // the user shows other items by now
+				return nil
+			}
 			if v.shown != showSample {
 				v.sampled = map[string]bool{}
 			}
