@@ -196,12 +196,12 @@ func (d *docxReader) readStyles(name string) error {
 		if s.ColumnBand.Val != "" {
 			f.columnBand = document.ParsePositiveOrOne(s.ColumnBand.Val, 100)
 		}
+		if len(s.Conditional) > 0 {
+			f.hasConditionalFormats, d.looks.conditional[s.ID] = true, map[string]wordFormat{}
+		}
 		for _, c := range s.Conditional {
 			look := c.RPr.format()
 			look.paragraphShade = cmp.Or(c.Shade.color(), c.CellShade.color(), c.TableShade.color())
-			if f.hasConditionalFormats = true; d.looks.conditional[s.ID] == nil {
-				d.looks.conditional[s.ID] = map[string]wordFormat{}
-			}
 			d.looks.conditional[s.ID][c.Type] = look
 		}
 		d.looks.formats[s.ID], d.looks.basedOn[s.ID] = f, s.BasedOn.Val
