@@ -60,6 +60,10 @@ type Evidence struct {
 	Stance    string `json:"stance" enum:"supports,plans,denies,template,limits,conflicts"`
 }
 
+// RelatesTo reports whether the quote relates to a statement. A quote may relate to several, which Statement lists one after
+// another.
+func (e *Evidence) RelatesTo(statement string) bool { return strings.Contains(e.Statement, statement) }
+
 // Applicability states whether a control applies to the organization.
 type Applicability string
 

@@ -172,7 +172,7 @@ func findQuotedPassages(i *api.SoAItem, number int, named []string) (ids []strin
 	}
 	var quoted []string
 	for _, e := range i.Evidence {
-		if strings.Contains(e.Statement, i.Statements[number-1].Text) {
+		if e.RelatesTo(i.Statements[number-1].Text) {
 			quoted = append(quoted, e.ChunkID)
 		}
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +64,7 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, v *api.DeliverableVersi
 			p.IndentedText(2, "%s: %s", s.Verdict, s.Reason)
 		}
 		for _, e := range i.Evidence {
-			if strings.Contains(e.Statement, s.Text) {
+			if e.RelatesTo(s.Text) {
 				renderQuote(p, 4, e)
 			}
 		}

@@ -222,7 +222,7 @@ func renderSecondReading(p *print.Page, r *api.SecondReading) {
 	for _, s := range r.Statements {
 		p.ListItem(0, "[%s] %s", s.Verdict, s.Text)
 		for _, e := range r.Evidence {
-			if strings.Contains(e.Statement, s.Text) {
+			if e.RelatesTo(s.Text) {
 				renderQuote(p, 4, e)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -42,7 +41,7 @@ func (v *review) decideOnQuote(e api.Evidence, decision api.CorrectionDecision) 
 	item := v.selectedRow().item.(*api.SoAItem)
 	var requirements []string
 	for _, s := range item.Statements {
-		if strings.Contains(e.Statement, s.Text) {
+		if e.RelatesTo(s.Text) {
 			requirements = append(requirements, s.Text)
 		}
 	}

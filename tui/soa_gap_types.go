@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
@@ -254,7 +253,7 @@ func renderSide(p *draw.Page, reader string, s api.Statement, quotes []api.Evide
 	p.AddIndented(2, draw.Bold, reader+" reader: "+prose.Humanize(s.Verdict))
 	shown := false
 	for _, e := range quotes {
-		if strings.Contains(e.Statement, s.Text) {
+		if e.RelatesTo(s.Text) {
 			p.AddIndented(4, draw.Plain, "“"+e.Quote+"”")
 			p.AddIndented(4, draw.Dim, print.FormatCitation(e))
 			shown = true

@@ -133,7 +133,7 @@ var mention = lazyregexp.New(`@[^\s@]+@[^\s@]*[\pL\pN]`)
 // QuotesOf returns the quotes that relate to a statement. A quote may relate to several.
 func (p *itemPage) QuotesOf(statement string) (out []api.Evidence) {
 	for _, e := range p.Evidence {
-		if strings.Contains(e.Statement, statement) {
+		if e.RelatesTo(statement) {
 			out = append(out, e)
 		}
 	}
@@ -143,7 +143,7 @@ func (p *itemPage) QuotesOf(statement string) (out []api.Evidence) {
 // OtherQuotes returns the quotes that relate to none of the displayed statements.
 func (p *itemPage) OtherQuotes() (out []api.Evidence) {
 	for _, e := range p.Evidence {
-		if !slices.ContainsFunc(p.Statements, func(s api.Statement) bool { return strings.Contains(e.Statement, s.Text) }) {
+		if !slices.ContainsFunc(p.Statements, func(s api.Statement) bool { return e.RelatesTo(s.Text) }) {
 			out = append(out, e)
 		}
 	}

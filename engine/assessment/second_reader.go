@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
@@ -102,7 +101,7 @@ func addSecondReading(i *api.SoAItem, second judge.Judgement, reader string) {
 		}
 		out.Statements = append(out.Statements, st)
 		for _, e := range second.Evidence {
-			if strings.Contains(e.Statement, st.Text) && !slices.ContainsFunc(out.Evidence, func(have api.Evidence) bool {
+			if e.RelatesTo(st.Text) && !slices.ContainsFunc(out.Evidence, func(have api.Evidence) bool {
 				return have.Quote == e.Quote && have.ChunkID == e.ChunkID
 			}) {
 				out.Evidence = append(out.Evidence, e)

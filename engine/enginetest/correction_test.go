@@ -30,7 +30,7 @@ func (b *bench) quoted(t *testing.T, assessment, words string) (i api.SoAItem, n
 				continue
 			}
 			for _, e := range i.Evidence {
-				if strings.Contains(e.Statement, st.Text) && strings.Contains(e.Quote, words) && (e.Stance == "supports" || e.Stance == "limits") &&
+				if e.RelatesTo(st.Text) && strings.Contains(e.Quote, words) && (e.Stance == "supports" || e.Stance == "limits") &&
 					(st.Verdict == "covered" || st.Verdict == "partial") {
 					return i, n + 1, e
 				}
@@ -109,7 +109,7 @@ func TestCorrections(t *testing.T) {
 		t.Fatalf("%+v", st)
 	}
 	for _, e := range now.Evidence {
-		if e.ChunkID == quote.ChunkID && strings.Contains(e.Statement, st.Text) {
+		if e.ChunkID == quote.ChunkID && e.RelatesTo(st.Text) {
 			t.Errorf("the refused passage is quoted: %+v", e)
 		}
 	}
