@@ -39,7 +39,6 @@ const maxTimelineItems, maxTimelineMonths = 60, 8
 func newTimeline(version *api.DeliverableVersion, rows []row, now time.Time) *timeline {
 	today := now.UTC().Truncate(24 * time.Hour)
 	start := version.CreatedAt.UTC().Truncate(24 * time.Hour)
-	first, last := minTime(start, today), today.AddDate(0, 1, 0)
 	open := slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
 		_, err := r.Due.Time()
 		return err != nil || api.IsClosedPOAMStatus(r.Cells[0].Tone)
@@ -49,19 +48,18 @@ func newTimeline(version *api.DeliverableVersion, rows []row, now time.Time) *ti
 	}
 	slices.SortStableFunc(open, func(x, y row) int { return strings.Compare(string(x.Due), string(y.Due)) })
 	shown := open[:min(len(open), maxTimelineItems)]
-	for _, r := range shown {
-		due, _ := r.Due.Time() // checked above
-		first = minTime(first, due)
-		if due.After(last) {
-			last = due
-		}
-	}
-	last = last.AddDate(0, 0, 3)
+	earliest, _ := shown[0].Due.Time() // checked above
+	latest, _ := shown[len(shown)-1].Due.Time()
+	first := slices.MinFunc([]time.Time{start, today, earliest}, time.Time.Compare)
+	last := slices.MaxFunc([]time.Time{today.AddDate(0, 1, 0), latest}, time.Time.Compare).AddDate(0, 0, 3)
 	place := func(t time.Time) float64 { return 100 * min(1, max(0, t.Sub(first).Hours()/last.Sub(first).Hours())) }
 	out := &timeline{Today: place(today), More: len(open) - len(shown)}
 	for _, r := range shown {
 		due, _ := r.Due.Time()
-		from := minTime(start, due)
+		from := start
+		if due.Before(start) {
+			from = due
+		}
 		item := timelineItem{
 			ID: r.ID, Code: r.Code, Title: r.Title, Severity: r.Cells[1].Tone, Due: r.Due, Overdue: due.Before(today),
 			From: place(from), Width: max(0.5, place(due)-place(from)),
@@ -83,11 +81,4 @@ func newTimeline(version *api.DeliverableVersion, rows []row, now time.Time) *ti
 		out.Months = append(out.Months, month)
 	}
 	return out
-}
-
-func minTime(x, y time.Time) time.Time {
-	if y.Before(x) {
-		return y
-	}
-	return x
 }

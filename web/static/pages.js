@@ -34,7 +34,8 @@
     addEventListener("pagehide", () => events.close());
   }
 
-  // Pages for the local user of this machine report that they are open, so that the program exits once the last one has been closed.
+  // Pages for the local user of this machine report that they are open, so that the program exits once the last one has been
+  // closed.
   if (document.body.dataset.open) {
     const address = document.body.dataset.open + "?id=" + Math.random().toString(36).slice(2);
     const report = () => fetch(address, { method: "POST", keepalive: true }).catch(() => {});
@@ -205,7 +206,8 @@
   };
   const itemFields = {
     s: "#implementation_status, #status", a: "#applicability", v: "#severity", o: "#owner", n: "#note, #item-comments", d: "#due_date",
-    e: "#rationale, #recommendation, #corrective_action", l: "#level", t: "#target_level", i: "#priority", f: "#effort", c: "#condition, #comment", C: "#comment",
+    e: "#rationale, #recommendation, #corrective_action", l: "#level", t: "#target_level", i: "#priority", f: "#effort",
+    c: "#condition, #comment", C: "#comment",
   };
   const focusOn = (within, selector) => {
     const field = within.querySelector(selector);
@@ -221,9 +223,10 @@
       case "]": choose(within, quote + 1); return true;
       case "[": choose(within, quote - 1); return true;
       case "+": case "-": {
-        const given = quotes[Math.max(0, quote)]?.nextElementSibling?.querySelector(`[value=${key === "+" ? "accepted" : "refused"}] ~ button`);
-        given?.click();
-        return !!given;
+        const decision = key === "+" ? "accepted" : "refused";
+        const button = quotes[Math.max(0, quote)]?.nextElementSibling?.querySelector(`[value=${decision}] ~ button`);
+        button?.click();
+        return !!button;
       }
       case "p": quotes[Math.max(0, quote)]?.querySelector("a").click(); return !!quotes.length;
       case "h":
@@ -262,11 +265,16 @@
     const unclear = document.getElementById("filter-problem");
     let sought = "", wanted = null, seeking = 0;
     const find = async (expression) => {
-      const answer = await fetch(noun + "?" + new URLSearchParams({ ids: 1, q: expression }), { headers: { Accept: "text/plain" } }).catch(() => null);
+      const asks = new URLSearchParams({ ids: 1, q: expression });
+      const answer = await fetch(noun + "?" + asks, { headers: { Accept: "text/plain" } }).catch(() => null);
       const text = answer ? await answer.text().catch(() => "") : "";
       if (expression !== sought) return;
-      unclear.textContent = answer?.ok && !answer.redirected ? "" : answer?.status === 400 ? text : "The expression could not be used. Reload the page.";
-      if (!unclear.textContent) wanted = new Set(JSON.parse(text));
+      if (answer?.ok && !answer.redirected) {
+        wanted = new Set(JSON.parse(text));
+        unclear.textContent = "";
+      } else {
+        unclear.textContent = answer?.status === 400 ? text : "The expression could not be used. Reload the page.";
+      }
       filter();
     };
     const filter = () => {
@@ -281,7 +289,8 @@
       const words = expression ? [] : q.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       for (const r of rows) {
-        const ok = (!status.value || r.status === status.value) && words.every((w) => r.text.includes(w)) && (!wanted || wanted.has(r.id)) && (!only || r.tr.querySelector(only));
+        const ok = (!status.value || r.status === status.value) && words.every((w) => r.text.includes(w)) &&
+          (!wanted || wanted.has(r.id)) && (!only || r.tr.querySelector(only));
         if (r.tr.hidden === !!ok) r.tr.hidden = !ok;
         if (ok) shown++;
       }
@@ -305,7 +314,8 @@
       if (!rows[n] || n !== at && !mayLeave()) return;
       mark(n);
       clearTimeout(follow);
-      if (!beside.hidden) follow = setTimeout(() => rows[at] && rows[at].id !== shownID && open(at), 120); // not for rows that are only passed
+      if (beside.hidden) return;
+      follow = setTimeout(() => rows[at] && rows[at].id !== shownID && open(at), 120); // not for rows that are only passed
     };
     const move = (by) => {
       let n = at;
@@ -630,14 +640,16 @@
   const help = {
     ...table ? {
       "j k": "down and up", Enter: "open the item, beside the table on a wide screen", Esc: "back to the table; clear the choice or the filter; close the item",
-      "/": "filter by words or, after =, an expression", w: "only those to review", D: "only those on which the second reader disagrees (≠)", ". ,": "next and previous to review",
+      "/": "filter by words or, after =, an expression", w: "only those to review",
+      D: "only those on which the second reader disagrees (≠)", ". ,": "next and previous to review",
       y: "accept the item, or all chosen", "space *": "choose the item, or all shown", x: "export what is shown as CSV", S: "to the button that submits",
       A: "open the decision", ...document.getElementById("timeline") && { g: "timeline of the plan" },
     } : { "j k": "next and previous item", ".": "next to review", y: "accept and go on" },
     "s a v o n d e l t i f c": "change status, applicability, severity, owner, note, due date, rationale or recommendation or action, level, target level, priority, effort or condition" +
       (table ? " of the chosen, or of the item shown" : ""),
     C: "comment; c does so where there is no condition",
-    E: "edit the item's longest text", "[ ]": "choose a quote of the item", p: "open the quote in its document", "+ -": "accept or refuse the quote for its requirement", h: "history of the item",
+    E: "edit the item's longest text", "[ ]": "choose a quote of the item", p: "open the quote in its document",
+    "+ -": "accept or refuse the quote for its requirement", h: "history of the item",
     Y: "copy the item", "!": "to what somebody else changed meanwhile", u: "undo",
   };
   document.addEventListener("keydown", (event) => {

@@ -97,9 +97,8 @@ func radarChart(domains []api.DomainMaturity) (block.Picture, bool) {
 	var descriptions []string
 	for i, m := range shown {
 		l := drawing.Label{
-			X: drawing.RoundTo2(
-				radarWidth/2 + (radarRadius+14)*math.Cos(angle(i)),
-			), Y: drawing.RoundTo2(radarCenterY + (radarRadius+18)*math.Sin(angle(i)) + 5 + 6*math.Sin(angle(i))),
+			X:    drawing.RoundTo2(radarWidth/2 + (radarRadius+14)*math.Cos(angle(i))),
+			Y:    drawing.RoundTo2(radarCenterY + (radarRadius+24)*math.Sin(angle(i)) + 5),
 			Size: drawing.SmallLabelSize, Text: cmp.Or(m.DomainName, m.DomainCode), Anchor: drawing.Middle, Color: drawing.Ink,
 		}
 		switch c := math.Cos(angle(i)); {

@@ -98,7 +98,8 @@ func (t *Trend) describe() string {
 	s := fmt.Sprintf("since %s (%s), %s improved and %s slipped", t.Earlier, t.AsOf,
 		prose.Count(len(t.Improved), "measure", "measures"), prose.GroupThousands(len(t.Slipped)))
 	if a, b := t.CompliancePct[0], t.CompliancePct[1]; a != nil && b != nil {
-		s += fmt.Sprintf("; the share in place, counting half of those partly in place, went from %s%% to %s%%", prose.Decimal(*a), prose.Decimal(*b))
+		s += fmt.Sprintf("; the share in place, counting half of those partly in place, went from %s%% to %s%%",
+			prose.Decimal(*a), prose.Decimal(*b))
 	}
 	if t.Added+t.Removed > 0 {
 		s += fmt.Sprintf("; %s new in scope and %s no longer in scope",
