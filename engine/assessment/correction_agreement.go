@@ -82,7 +82,7 @@ func (s *Service) compareReaders(
 		for _, c := range corrections {
 			codes[c.ControlCode] = true
 		}
-		for code := range codes {
+		for _, code := range slices.Sorted(maps.Keys(codes)) {
 			for _, st := range j.Candidates(code) {
 				for _, p := range st.Passages {
 					scores[[2]string{st.Statement.ID(), p.ForReader().Bounded().Text}] = p.Score

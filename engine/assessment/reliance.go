@@ -242,9 +242,9 @@ func correctReliedOnDocuments(i *api.SoAItem) {
 	}
 }
 
-// gateWarnings returns warnings for the person who decides at a gate, about outdated inputs and,
-// for the Statement of Applicability, about items that nobody has reviewed, items implemented
-// without evidence, and verdicts that depend on a single document.
+// gateWarnings returns warnings for the person who decides at a gate, about outdated inputs, about
+// owners who have left the organization and, for the Statement of Applicability, about items that
+// nobody has reviewed, items implemented without evidence, and verdicts that depend on a single document.
 func gateWarnings(tx *store.Tx, a *api.Assessment, p *api.Approval) ([]string, error) {
 	out, err := outdatedWarnings(tx, a, p.Gate)
 	if err != nil {

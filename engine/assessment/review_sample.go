@@ -89,7 +89,8 @@ func (s *Service) DrawReview(ctx context.Context, by api.Caller, in *api.DrawRev
 		out = describeReview(&v, &r, items)
 		return errors.Join(store.ReviewSamples.Put(tx, by.OrganizationID, &r), audit.RecordEvent(tx, by, audit.Event{
 			Type: "soa.review_sampled", AssessmentID: a.ID,
-			Summary:      fmt.Sprintf("drew a sample of %s out of %d in the Statement of Applicability", prose.Count(out.Sampled, "item", "items"), out.Population),
+			Summary: fmt.Sprintf("drew a sample of %s out of %d in the Statement of Applicability",
+				prose.Count(out.Sampled, "item", "items"), out.Population),
 			ResourceType: "soa", ResourceID: v.ID, Data: map[string]any{"size": r.Size, "seed": r.Seed, "population": out.Population},
 		}))
 	})
@@ -281,5 +282,6 @@ func nextReviewStep(r *api.ReviewSample) string {
 	case float64(*r.AtMostWrong) > acceptedShare*float64(r.NotRead) && r.SuggestedSize > r.Sampled:
 		return fmt.Sprintf("That is more than 5 %%. A sample of %d with no further errors would bring it below that.", r.SuggestedSize)
 	}
-	return "Enough items have been read for a limit of 5 %. Read more if even minor errors would matter, or if the errors found have a common cause."
+	return "Enough items have been read for a limit of 5 %. Read more if even minor errors would matter, " +
+		"or if the errors found have a common cause."
 }

@@ -1,9 +1,7 @@
 package assessment
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment/merge"
@@ -34,9 +32,8 @@ func (s *Service) PreviewSoADraft(ctx context.Context, by api.Caller, in *api.Dr
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(d.items, func(a, b api.SoAItem) int { return cmp.Compare(a.ControlCode, b.ControlCode) }) // as in the hash
 	out := &api.ArtifactDiff{Type: string(api.GateSoA)}
-	if out.ToSHA256, err = soa.contentHash(d.items); err != nil {
+	if out.ToSHA256, err = soa.draftHash(d); err != nil {
 		return nil, err
 	}
 	to, err := soa.toRecords(d.items)

@@ -32,10 +32,15 @@ func (k deliverableType[V, I]) isReviewedAndUnchanged(head *api.DeliverableVersi
 		!haveSameInputContent(head.Inputs, d.inputs) {
 		return false, nil
 	}
+	hash, err := k.draftHash(d)
+	return hash == head.ContentSHA256, err
+}
+
+// draftHash returns the content hash that a version with the draft's items would have.
+func (k deliverableType[V, I]) draftHash(d *draft[I]) (string, error) {
 	items := slices.Clone(d.items)
 	slices.SortStableFunc(items, func(a, b I) int { return cmp.Compare(k.item(&a).ControlCode, k.item(&b).ControlCode) })
-	hash, err := k.contentHash(items)
-	return hash == head.ContentSHA256, err
+	return k.contentHash(items)
 }
 
 // haveSameInputContent reports whether two sets of recorded inputs have the same content, regardless of

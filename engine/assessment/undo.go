@@ -211,7 +211,8 @@ func (k deliverableType[V, I]) undo(
 	}
 	head := k.version(&v)
 	if n := k.version(&newest); n.ID != head.ID {
-		return nil, api.Conflict("the change was made in version %d of the %s; version %d has been created since then, so edit the items there instead",
+		return nil, api.Conflict(
+			"the change was made in version %d of the %s; version %d has been created since then, so edit the items there instead",
 			head.VersionNumber, k.gate.Title(), n.VersionNumber)
 	}
 	isApproved := head.Status == api.VersionApproved
