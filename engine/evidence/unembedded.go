@@ -26,7 +26,7 @@ func (s *Service) isTrainedLater(ctx context.Context, version string) (later boo
 	}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		rec, err := store.CatalogVersions.Get(tx, version)
-		later = rec.EmbedderBlob == "" && !rec.IsStarter
+		later = err == nil && rec.EmbedderBlob == "" && !rec.IsStarter
 		return err
 	})
 	if later {
@@ -160,7 +160,7 @@ func (s *Service) embedSet(ctx context.Context, set store.PassageSet, embedder *
 	return err
 }
 
-// updateUnchanged runs an update that clones aren't told of, or fails with errSetChanged if the document's record is not as before.
+// updateUnchanged runs an update that isn't logged for clones. It returns errSetChanged if the document's record has changed.
 func (s *Service) updateUnchanged(ctx context.Context, basis *store.Document, update func(tx *store.Tx) error) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		now, err := store.Documents.Get(tx, basis.OrganizationID, basis.ID)
