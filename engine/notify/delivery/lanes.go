@@ -335,7 +335,7 @@ func (l *Dispatcher) dueDeliveries(ctx context.Context, k laneKey) (kind Receive
 			if err != nil {
 				return err
 			}
-			if d.NextAttemptAt == nil || d.NextAttemptAt.After(l.Clock()) || len(due) == maxPerTurn {
+			if d.NextAttemptAt.After(l.Clock()) || len(due) == maxPerTurn {
 				break
 			}
 			due = append(due, d)
