@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -188,7 +189,7 @@ func (a *app) examineSettings(cmd *cobra.Command) []Diagnostic {
 				Component: "context",
 				State:     DiagnosticFailed,
 				Detail:    a.targetErr.Error(),
-				Remedy:    firstNonEmpty(a.hintFor(a.targetErr), "fix or delete the file; `service login URL` creates a new one"),
+				Remedy:    cmp.Or(a.hintFor(a.targetErr), "fix or delete the file; `service login URL` creates a new one"),
 			},
 		)
 	case a.context == nil && a.flags.Server != "":
@@ -210,19 +211,12 @@ func (a *app) examineSettings(cmd *cobra.Command) []Diagnostic {
 	c := Diagnostic{
 		Component: "context",
 		State:     DiagnosticOK,
-		Detail:    fmt.Sprintf("%s: %s at %s", a.context.Name, firstNonEmpty(a.context.User, "an API key"), a.context.Server),
+		Detail:    fmt.Sprintf("%s: %s at %s", a.context.Name, cmp.Or(a.context.User, "an API key"), a.context.Server),
 	}
 	if !a.context.HasSecret() && a.flags.Token == "" {
 		c.State, c.Detail, c.Remedy = DiagnosticFailed, c.Detail+"; signed out", "sign in with `"+a.loginCommandLineFor(a.context)+"`"
 	}
 	return append(out, c)
-}
-
-func firstNonEmpty(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 func (a *app) examineKeyring() Diagnostic {
@@ -260,7 +254,7 @@ func (a *app) examineStore(ctx context.Context) []Diagnostic {
 				Component: "store",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    firstNonEmpty(a.hintFor(err), "follow the details; `service daemon status` shows which process has the folder open"),
+				Remedy:    cmp.Or(a.hintFor(err), "follow the details; `service daemon status` shows which process has the folder open"),
 			},
 		}
 	}
@@ -312,7 +306,7 @@ func diagnosticFromCheck(prefix string, c api.HealthCheck) Diagnostic {
 		Component: prefix + c.Name,
 		State:     DiagnosticFailed,
 		Detail:    c.Detail,
-		Remedy:    firstNonEmpty(remedies[c.Name], "check the service's log"),
+		Remedy:    cmp.Or(remedies[c.Name], "check the service's log"),
 	}
 }
 

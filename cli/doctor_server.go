@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -31,7 +32,7 @@ func (a *app) examineServer(ctx context.Context) []Diagnostic {
 				Component: "server",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    firstNonEmpty(a.hintFor(err), "check the address in --server or the context"),
+				Remedy:    cmp.Or(a.hintFor(err), "check the address in --server or the context"),
 			},
 		}
 	}
@@ -44,7 +45,7 @@ func (a *app) examineServer(ctx context.Context) []Diagnostic {
 				Component: "server",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    firstNonEmpty(a.hintFor(err), "check that it is running and that the address is right"),
+				Remedy:    cmp.Or(a.hintFor(err), "check that it is running and that the address is right"),
 			},
 		}
 	}
@@ -129,7 +130,7 @@ func (a *app) examineCredential(ctx context.Context) []Diagnostic {
 				Component: "credential",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    firstNonEmpty(a.hintFor(err), "sign in with `service login URL`"),
+				Remedy:    cmp.Or(a.hintFor(err), "sign in with `service login URL`"),
 			},
 		}
 	}

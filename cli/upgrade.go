@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -302,15 +303,15 @@ func renderUpgrade(p *print.Page, u *upgradeInfo) {
 			fields,
 			field("file for this system", u.Archive.URL),
 			field("size", print.FormatSize(u.Archive.Size)),
-			field("SHA-256", firstNonEmpty(u.Archive.SHA256, "not published")),
+			field("SHA-256", cmp.Or(u.Archive.SHA256, "not published")),
 		)
 	} else {
 		fields = append(fields, field("file for this system", "none for "+runtime.GOOS+" on "+runtime.GOARCH))
 	}
 	fields = append(
 		fields,
-		field("checksums", firstNonEmpty(u.Checksums, "none")),
-		field("signature", firstNonEmpty(u.Signature, "none: the release is not signed")),
+		field("checksums", cmp.Or(u.Checksums, "none")),
+		field("signature", cmp.Or(u.Signature, "none: the release is not signed")),
 		field("SBOM", u.SBOM),
 		field("provenance", u.Provenance),
 	)
