@@ -294,6 +294,15 @@ func approveContent(ctx context.Context, a *app, approvalID string, d api.Versio
 	)
 }
 
+// approveInAdvance approves a version without a review, as --approve asks for.
+func (a *app) approveInAdvance(ctx context.Context, gate api.Gate, approvalID, comment string) error {
+	one, err := approveContent(ctx, a, approvalID, api.VersionDecision{Comment: comment, InAdvance: true})
+	if err == nil {
+		a.progress.Done("%s, version %d: approved by %s", prose.Capitalize(gate.Title()), one.VersionNumber, one.Decider())
+	}
+	return err
+}
+
 func (a *app) approveAndPrint(ctx context.Context, approvalID, comment, contentSHA256 string) error {
 	one, err := approveContent(ctx, a, approvalID, api.VersionDecision{Comment: comment, ContentSHA256: contentSHA256})
 	if err != nil {

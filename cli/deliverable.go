@@ -33,18 +33,24 @@ func (d deliverable[V]) fetchNewestVersion(ctx context.Context, a *app) (*V, err
 	if err != nil {
 		return nil, err
 	}
-	l, err := call(
-		ctx,
-		a,
-		d.listOp,
-		&api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: api.Paging{Limit: 1}},
-	)
+	v, err := d.newestVersionOf(ctx, a, one.ID)
 	if err != nil {
 		return nil, err
 	}
-	if len(l.Data) == 0 {
+	if v == nil {
 		return nil, withHint(runtimeError("the assessment %q has no %s yet (it is %s)", one.Name, d.gate.Title(), one.State),
 			"continue with `%s`", a.suggestedCommandLine("assess run"))
+	}
+	return v, nil
+}
+
+// newestVersionOf returns the newest version of the deliverable in an assessment, or nil if there is none.
+func (d deliverable[V]) newestVersionOf(ctx context.Context, a *app, assessment string) (*V, error) {
+	l, err := call(ctx, a, d.listOp, &api.AssessmentListInput{
+		AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1},
+	})
+	if err != nil || len(l.Data) == 0 {
+		return nil, err
 	}
 	return &l.Data[0], nil
 }
@@ -60,15 +66,9 @@ func (d deliverable[V]) fetchNewestVersionID(ctx context.Context, a *app) (strin
 // approveNewest submits the newest version, unless that is done, and approves it in advance. If again is set, it drafts the
 // next version first. A rejected version is left to people.
 func (d deliverable[V]) approveNewest(ctx context.Context, a *app, assessment string, again bool, comment string) error {
-	l, err := call(ctx, a, d.listOp, &api.AssessmentListInput{
-		AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1},
-	})
-	if err != nil || len(l.Data) == 0 {
+	v, err := d.newestVersionOf(ctx, a, assessment)
+	if err != nil || v == nil || d.header(v).Status == api.VersionRejected {
 		return err
-	}
-	v := &l.Data[0]
-	if d.header(v).Status == api.VersionRejected {
-		return nil
 	}
 	if again {
 		a.progress.Start("draft the " + d.gate.Title() + " again")
@@ -82,15 +82,11 @@ func (d deliverable[V]) approveNewest(ctx context.Context, a *app, assessment st
 			return err
 		}
 	}
-	if h := d.header(v); h.Status != api.VersionUnderReview || h.ApprovalID == nil {
+	h := d.header(v)
+	if h.Status != api.VersionUnderReview || h.ApprovalID == nil {
 		return nil
 	}
-	one, err := approveContent(ctx, a, *d.header(v).ApprovalID, api.VersionDecision{Comment: comment, InAdvance: true})
-	if err != nil {
-		return err
-	}
-	a.progress.Done("%s, version %d: approved by %s", prose.Capitalize(d.gate.Title()), one.VersionNumber, one.Decider())
-	return nil
+	return a.approveInAdvance(ctx, d.gate, *h.ApprovalID, comment)
 }
 
 // versionBeforeEdit returns the newest version, or nil if it can't be read, because it is only needed to explain the

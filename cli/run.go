@@ -155,11 +155,7 @@ func (a *app) addFilesAndAdvance(
 		}
 	}
 	if len(files) > 0 {
-		again := "assess run"
-		for _, p := range paths { // repeat the paths, or files not yet imported would be silently skipped
-			again += " " + shellQuote(p)
-		}
-		setResumeHint(again + " --name " + shellQuote(assessment.Name))
+		setResumeHint(importAgain(paths, assessment.Name))
 		got, err := a.syncDocumentsWithFolders(ctx, assessment.ID, paths, files, skippedFiles, "", false)
 		if err != nil {
 			return err
@@ -405,7 +401,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 			if stalls >= maxStalls || st.PendingApprovalID == nil || !slices.Contains(o.approve, move.Gate) {
 				return a.approvalRequiredError(ctx, id, move.Gate, st)
 			}
-			one, err := approveContent(ctx, a, *st.PendingApprovalID, api.VersionDecision{Comment: o.comment, InAdvance: true})
+			err := a.approveInAdvance(ctx, move.Gate, *st.PendingApprovalID, o.comment)
 			if api.IsCode(err, api.CodeInvalidState) ||
 				errors.Is(err, client.ErrConnectionLost) { // it has already been decided, by this run or by another user
 				continue
@@ -413,12 +409,6 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 			if err != nil {
 				return err
 			}
-			a.progress.Done(
-				"%s, version %d: approved by %s",
-				prose.Capitalize(move.Gate.Title()),
-				one.VersionNumber,
-				one.Decider(),
-			)
 		}
 		if st.NextStates[0] == api.StateSoADrafted && (a.chosenReader(o.reader.name) != "" || o.reader.second) {
 			a.progress.Start(move.Work)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +17,6 @@ func (a *app) rememberImport(assessment string, paths []string) (finished func()
 		full[i], _ = filepath.Abs(p)
 	}
 	a.updateSavedState(func(m *savedState) {
-		m.UnfinishedImports = maps.Clone(m.UnfinishedImports)
 		if m.UnfinishedImports == nil {
 			m.UnfinishedImports = map[string][]string{}
 		}
@@ -33,11 +31,7 @@ func (a *app) printUnfinishedImport(ctx context.Context, assessment *api.Assessm
 	if len(paths) == 0 {
 		return nil
 	}
-	again := "assess run"
-	for _, p := range paths {
-		again += " " + shellQuote(p)
-	}
-	again = a.suggestedCommandLine(again + " --name " + shellQuote(assessment.Name))
+	again := a.suggestedCommandLine(importAgain(paths, assessment.Name))
 	files, _, err := a.collectFiles(ctx, paths)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -65,4 +59,14 @@ func (a *app) printUnfinishedImport(ctx context.Context, assessment *api.Assessm
 			assessment.Name, missing, len(files), strings.Join(paths, ", "), again)
 	}
 	return nil
+}
+
+// importAgain returns the command that continues an import. It names the paths, because without them, files not yet imported
+// would be left out.
+func importAgain(paths []string, assessment string) string {
+	command := "assess run"
+	for _, p := range paths {
+		command += " " + shellQuote(p)
+	}
+	return command + " --name " + shellQuote(assessment)
 }
