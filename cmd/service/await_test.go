@@ -34,6 +34,9 @@ func await() {
 			fmt.Fprintf(os.Stderr, "%q didn't succeed within %s: %v\n", os.Args[1:], awaitLimit, err)
 			os.Exit(1)
 		}
-		time.Sleep(50 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
 	}
 }
