@@ -19,7 +19,7 @@ LINTER    = $(CACHE)/golangci-lint-$(shell { cat tools/go.mod; go env GOVERSION;
 RELEASER  = $(CACHE)/goreleaser-$(shell { cat tools/release.mod; go env GOVERSION; } | cksum | cut -d' ' -f1)
 TREE      = $(shell git rev-parse --git-path service-tree-before)
 
-.PHONY: build test check nightly setup programs pages fmt mod lint linter vet types cross race bench bench-all long fuzz release tree-before clean-tree
+.PHONY: build test check nightly setup programs postgres pages fmt mod lint linter vet types cross race bench bench-all long fuzz release tree-before clean-tree
 
 build:
 	CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/service ./cmd/service
@@ -49,7 +49,7 @@ test:
 check: tree-before fmt mod setup programs pages vet types lint bench race clean-tree
 	@echo; echo "=== all checks passed"
 
-nightly: tree-before setup long programs bench-all fuzz clean-tree
+nightly: tree-before setup long programs postgres bench-all fuzz clean-tree
 	@echo; echo "=== the nightly run passed"
 
 fmt:
@@ -67,6 +67,11 @@ setup:
 programs:
 	@tools/section "tests that need other programs" "Run the failing test alone: SERVICE_TEST_PROGRAMS=require go test -run NAME ./its/package" \
 		tools/program-tests $(PACKAGES)
+
+# All tests of the engine, the daemon and the scripts on PostgreSQL. Those that need something else are in make programs.
+postgres:
+	@tools/section "tests on PostgreSQL" "Run the failing test alone: SERVICE_TEST_STORE=postgres go test -run NAME ./its/package" \
+		env SERVICE_TEST_STORE=postgres go test -vet=off -timeout 60m ./engine/enginetest ./daemon ./cmd/service
 
 # make test only runs the commands of the README.
 pages:

@@ -77,7 +77,7 @@ type topTraining struct {
 
 // topSizes holds the sizes of the stored data, of the process and of its search indexes.
 type topSizes struct {
-	StoreBytes     int64 `json:"store_bytes"`
+	StoreBytes     int64 `json:"store_bytes"` // 0 if the records are in PostgreSQL
 	DiskFreeBytes  int64 `json:"disk_free_bytes"`
 	ResidentBytes  int64 `json:"resident_bytes"`
 	SearchIndexes  int   `json:"search_indexes"`
@@ -337,8 +337,8 @@ func renderDaemonActivity(p *print.Page, t *daemonActivity, rows int) {
 		)),
 		field("receivers", fmt.Sprintf("%d being sent to, %d waiting, %d paused; %d slow", q.LanesSending, q.LanesWaiting, q.LanesPaused, q.LanesSlow)),
 		field("sizes", fmt.Sprintf(
-			"store %s, memory %s, disk free %s; %s of %s in search",
-			print.FormatSize(s.StoreBytes),
+			"%smemory %s, disk free %s; %s of %s in search",
+			formatStoreSize(s.StoreBytes),
 			print.FormatSize(s.ResidentBytes),
 			print.FormatSize(s.DiskFreeBytes),
 			prose.Count(s.SearchPassages, "passage", "passages"),
@@ -393,3 +393,11 @@ func formatTraining(t *topTraining) string {
 
 // formatDecimal formats a number with one decimal place.
 func formatDecimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
+
+// formatStoreSize returns the size of the records as the first part of a list, or "" if the daemon doesn't know it.
+func formatStoreSize(bytes int64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return "store " + print.FormatSize(bytes) + ", "
+}

@@ -203,7 +203,9 @@ func (l engineCollector) Collect(to chan<- prometheus.Metric) {
 	if t := f.Training; t != nil {
 		to <- prometheus.MustNewConstMetric(descTraining, prometheus.GaugeValue, float64(t.Progress), t.Label)
 	}
-	send(descStoreBytes, float64(f.StoreBytes))
+	if f.StoreBytes > 0 { // otherwise, it is a metric of the database server
+		send(descStoreBytes, float64(f.StoreBytes))
+	}
 	if f.DiskKnown {
 		send(descDiskFree, float64(f.DiskFree))
 	}

@@ -51,6 +51,9 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.Health
 	figures := e.Stats()
 	check("store", func() (string, error) {
 		err := e.db.View(ctx, func(tx *store.Tx) error { _, err := store.Organizations.Count(tx); return err })
+		if figures.StoreBytes == 0 {
+			return "answers", err
+		}
 		return fmt.Sprintf("answers; %s", formatSize(uint64(figures.StoreBytes))), err
 	})
 	check("index", func() (string, error) {

@@ -14,7 +14,7 @@ import (
 // Stats holds the engine's workload and resource usage, for all organizations together.
 type Stats struct {
 	evidence.LoadStats
-	// StoreBytes is the size of the database file, or 0 if it has none.
+	// StoreBytes is the size of the database file, or 0 if the records are in PostgreSQL.
 	StoreBytes int64
 	// DiskFree is the free space for the data folder, in bytes; meaningless unless DiskKnown.
 	DiskFree  uint64

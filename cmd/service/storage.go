@@ -31,6 +31,9 @@ type storage struct {
 func (s storage) open(ctx context.Context, dir string, log *slog.Logger) (*store.DB, func() time.Time, error) {
 	o := storeOptions(dir, log)
 	if s.database == "" {
+		if s.bucket != "" {
+			return nil, nil, errBucketWithoutDatabase
+		}
 		db, err := store.Open(ctx, o)
 		return db, o.Clock, err
 	}
@@ -66,6 +69,9 @@ func (s storage) connect(ctx context.Context, dir string, log *slog.Logger) (d *
 	}
 	return &unlockingDriver{DB: driver, unlock: unlock}, objects, nil
 }
+
+var errBucketWithoutDatabase = errors.New("SERVICE_BLOBS or the configuration file names a bucket for files, but no database for the records; " +
+	"set SERVICE_STORE too, or unset SERVICE_BLOBS to keep both in the data folder")
 
 // bucketError is an error from opening the bucket.
 type bucketError struct{ error }
@@ -122,6 +128,8 @@ func (s storage) name() string {
 func (s storage) explainOpenError(dir string, err error) error {
 	var bucket *bucketError
 	switch {
+	case errors.Is(err, errBucketWithoutDatabase):
+		return err
 	case errors.As(err, &bucket):
 		return fmt.Errorf("opening the bucket for files: %w", err)
 	case errors.Is(err, store.ErrLocked):

@@ -40,14 +40,26 @@ func WarningLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// storeVariable is the environment variable that makes New use a PostgreSQL database if it is "postgres".
-const storeVariable = "SERVICE_TEST_STORE"
+// StoreVariable is the environment variable that makes tests use a PostgreSQL database if it is "postgres".
+const StoreVariable = "SERVICE_TEST_STORE"
+
+// OnPostgres reports whether tests use a PostgreSQL database, so that those of the files in a data folder can skip.
+func OnPostgres() bool { return os.Getenv(StoreVariable) == "postgres" }
+
+// NewDatabaseURL returns the URL of a new PostgreSQL database, or "" if tests use data folders.
+func NewDatabaseURL(t testing.TB) string {
+	t.Helper()
+	if !OnPostgres() {
+		return ""
+	}
+	return postgrestest.NewURL(t)
+}
 
 // New returns a started engine that is closed at the end of the test; change can modify its
 // options.
 func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	t.Helper()
-	return NewOn(t, os.Getenv(storeVariable) == "postgres", change...)
+	return NewOn(t, OnPostgres(), change...)
 }
 
 // NewOn works like New on a new schema of a PostgreSQL database, or on a data folder.

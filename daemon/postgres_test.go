@@ -1,0 +1,36 @@
+package daemon_test
+
+import (
+	"testing"
+
+	"github.com/scf-service/service/engine/enginetest"
+	"github.com/scf-service/service/internal/testutil/postgrestest"
+)
+
+func TestMain(m *testing.M) { postgrestest.Main(m) }
+
+// TestOnPostgres runs some of the tests of this package on PostgreSQL. All of them run there with SERVICE_TEST_STORE=postgres.
+func TestOnPostgres(t *testing.T) {
+	postgrestest.NewURL(t) // or skips the test
+	t.Setenv(enginetest.StoreVariable, "postgres")
+	for _, one := range []struct {
+		name string
+		test func(*testing.T)
+	}{
+		{"EveryOperationMatchesOpenAPI", TestEveryOperationMatchesOpenAPI},
+		{"EveryOperationWithInvalidInput", TestEveryOperationWithInvalidInput},
+		{"Isolation", TestIsolation},
+		{"Journey", TestJourney},
+		{"Session", TestSession},
+		{"RateLimits", TestRateLimits},
+		{"PasswordGuessingIsThrottled", TestPasswordGuessingIsThrottled},
+		{"Idempotency", TestIdempotency},
+		{"ConcurrentDecisions", TestConcurrentDecisions},
+		{"ChangesHonorIfMatch", TestChangesHonorIfMatch},
+		{"WaitForDocument", TestWaitForDocument},
+		{"SuspendedOrganization", TestSuspendedOrganization},
+		{"ListMetrics", TestListMetrics},
+	} {
+		t.Run(one.name, one.test)
+	}
+}
