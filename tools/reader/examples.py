@@ -233,6 +233,11 @@ def training_set(examples, negatives, seed, passes=1, hardest=None):
     return [replace(e, context="") if chance.random() < 0.1 else e for e in out]
 
 
+def drawn(examples, pair_share, seed, passes):
+    """Returns all examples of packs and a share of the pairs, other groups of them in each pass."""
+    return [e for e in examples if e.style != "pairs" or share(f"{seed} {passes} {e.group}", 1000) < 1000 * pair_share]
+
+
 def tested(examples, one_in):
     """Returns all labeled pairs, and a sample of the silent ones that is weighted to represent all of them."""
     out = []

@@ -212,7 +212,7 @@ def parse():
     p.add_argument("--out", default="out", help="folder for the weights, report.txt and expected.jsonl")
     p.add_argument("--name", default="builtin/1")
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--epochs", type=int, default=4)
+    p.add_argument("--epochs", type=int, default=4, help="0: only calibrate and test the weights of --start, and write reader.bin")
     p.add_argument("--minutes", type=float, help="train for this time instead of a number of epochs; the weights then differ each time")
     p.add_argument("--mine", action="store_true", help="draw twice as many silent windows and learn those that are read wrongly")
     p.add_argument("--bf16", action="store_true", help="multiply in bfloat16; twice as fast on processors with AVX512_BF16")
@@ -220,6 +220,7 @@ def parse():
     p.add_argument("--dropout", type=float, default=0.1)
     p.add_argument("--batch-tokens", type=int, default=2048)
     p.add_argument("--negatives", type=int, default=4, help="silent passages of each statement")
+    p.add_argument("--pair-share", type=float, default=1.0, help="draw this share of the pairs in each pass, so that packs weigh more")
     p.add_argument("--silent-share", type=int, default=4, help="test on one in so many silent passages, which counts for all")
     p.add_argument("--class-power", type=float, default=0.5, help="0: no class weights; 1: each label weighs the same")
     p.add_argument("--freeze-layers", type=int, default=0, help="leave embeddings and so many lower layers as they are; saves time")
@@ -281,7 +282,7 @@ def main():
     first = {k: v.clone() for k, v in model.state_dict().items()}
     for fraction in ([0.25, 0.5] if options.curve else []) + [options.fraction]:
         some = ex.groups_fraction(training, fraction)
-        part = ex.training_set(some, options.negatives, options.seed)
+        part = ex.training_set(ex.drawn(some, options.pair_share, options.seed, 1), options.negatives, options.seed)
         write(f"\n## Cross-encoder, {fraction:g} of the statements: {len(part)} windows a pass, "
               + "  ".join(f"{label} {sum(e.label == label for e in part)}" for label in LABELS))
         model.load_state_dict(first)
@@ -303,17 +304,21 @@ def main():
         def save(epoch):
             write_safetensors(os.path.join(options.out, f"pass-{epoch}.safetensors"), dict(model.state_dict()))
 
-        train(options, tokenizer, model, options.epochs,
-              lambda epoch: ex.training_set(some, options.negatives, options.seed, epoch, hardest if options.mine else None), write, save)
+        def chosen(epoch):
+            return ex.training_set(ex.drawn(some, options.pair_share, options.seed, epoch), options.negatives, options.seed, epoch,
+                                   hardest if options.mine else None)
+
+        if options.epochs:
+            train(options, tokenizer, model, options.epochs, chosen, write, save)
         logits = read(model, tokenizer, development)
         scale, bias = figures.calibrate(logits, truth, counts)
         fold_calibration(model, scale, bias)
+        write_safetensors(os.path.join(options.out, "reader.safetensors"), dict(model.state_dict()))
+        size = write_weights(os.path.join(options.out, "reader.bin"), model, tokenizer.pieces, options.name)
         figures.report("development", development, (logits * scale + bias).softmax(1), write)
         curve.append((fraction, len(part), tested(write, by_network, styles, pairs)))
     write("\nlearning curve (share, pairs, macro-F1 on unseen styles): " + "; ".join(f"{a:g} {b} {c:.3f}" for a, b, c in curve))
 
-    write_safetensors(os.path.join(options.out, "reader.safetensors"), dict(model.state_dict()))
-    size = write_weights(os.path.join(options.out, "reader.bin"), model, tokenizer.pieces, options.name)
     compared = sorted(styles + pairs + development, key=lambda e: zlib.crc32(repr(e).encode()))[:200]
     exact = by_network(compared)
     model.use_whole_numbers(True)

@@ -28,6 +28,8 @@ const (
 type Reader struct {
 	network *Network
 	workers int
+	// QuoteWindows makes Read quote whole windows instead of their best sentence, which takes less time.
+	QuoteWindows bool
 }
 
 // NewReader returns a reader that uses all processors.
@@ -83,7 +85,7 @@ func (r *Reader) Read(ctx context.Context, s reading.Statement, passages []readi
 			continue
 		}
 		ranges[i][0] = len(sentencesOf)
-		if all := sentences(pieces[k].text); len(all) > 1 {
+		if all := sentences(pieces[k].text); len(all) > 1 && !r.QuoteWindows {
 			for _, sentence := range all {
 				sentencesOf = append(sentencesOf, piece{pieces[k].above, sentence})
 			}
@@ -188,6 +190,17 @@ func titleAndHeadings(p reading.Passage) string {
 		return ""
 	}
 	return strings.Join(parts, " — ") + " — "
+}
+
+// WindowAround returns the first part of a text that the network reads at once and that contains words, ignoring
+// differences in white space. It returns the text if there is none.
+func WindowAround(text, words string) string {
+	for _, w := range windows(text) {
+		if reading.FindQuote(w, words) != "" {
+			return w
+		}
+	}
+	return text
 }
 
 // windows splits a passage into runs of sentences of up to windowRunes, each beginning with the

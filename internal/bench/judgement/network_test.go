@@ -1,0 +1,584 @@
+package judgement
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/evidence"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/modelreader"
+	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/engine/judge/reading/crossencoder"
+	"github.com/scf-service/service/examples/judged"
+)
+
+// TestNetworkWithRules measures a trained network, alone and together with the rules, on labeled documents that it was
+// not trained on. The environment variable SERVICE_READER_OUT names a folder with reader.bin, as train.py writes it, where
+// the readings are kept for the next run; SERVICE_READER_PASSAGES is the number of best passages that the network reads
+// for each statement, in addition to those in which the rules find something (default 6).
+//
+// Thresholds are chosen on the organizations for calibration alone (tools/reader/data/README.md). The unseen styles and
+// the strangers only measure.
+func TestNetworkWithRules(t *testing.T) {
+	folder := os.Getenv("SERVICE_READER_OUT")
+	if folder == "" {
+		t.Skip("SERVICE_READER_OUT names no folder that train.py wrote")
+	}
+	n, err := crossencoder.ReadFile(filepath.Join(folder, "reader.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	network := crossencoder.NewReader(n)
+	network.QuoteWindows = true
+	m := networkMeasurement{
+		runner: newTrainedRunner(t), network: network, passages: 6, readings: map[[2]string]reading.Reading{},
+		file: filepath.Join(folder, "readings.jsonl"),
+	}
+	if s := os.Getenv("SERVICE_READER_PASSAGES"); s != "" {
+		if m.passages, err = strconv.Atoi(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.loadReadings(t)
+	var calibration, styles, strangers []*setReadings
+	for _, name := range calibrationPacks {
+		calibration = append(calibration, m.readPackSet(t, name))
+	}
+	for _, pattern := range []string{"*-audit-report-*", "*-tickets-*", "*-council-minutes-*"} {
+		for _, name := range packsOf(t, pattern) {
+			styles = append(styles, m.readPackSet(t, name))
+		}
+	}
+	sets, err := ReadSets(os.DirFS("testdata/strangers"), m.runner.controls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sets {
+		strangers = append(strangers, m.readSet(t, s))
+	}
+	m.writeWrong(t, styles, filepath.Join(folder, "wrong.txt"))
+	t.Log("passages that the rules don't call silent, by the network's probability of silent: silent / all (calibration)")
+	for low := 0.0; low < 1; low += 0.1 {
+		silent, all := m.vetoes(calibration, low, low+0.1)
+		t.Logf("  %.1f: %d of %d", low, silent, all)
+	}
+	all := fixedCombinations(m.passages)
+	for _, own := range []bool{false, true} {
+		h := m.choose(t, calibration, own)
+		t.Logf("own verdicts %v: %+v", own, h)
+		all = append(all, combination{fmt.Sprintf("chosen thresholds, own verdicts %v", own), own, h.label})
+	}
+	for _, v := range []float64{0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95} {
+		h := thresholds{v, v, never, never, never, never}
+		all = append(all, combination{fmt.Sprintf("veto from %.2f", v), true, h.label})
+	}
+	for _, v := range []float64{0.5, 0.6, 0.7, 0.8, 0.9} {
+		h := thresholds{never, never, v, never, never, never}
+		all = append(all, combination{fmt.Sprintf("states to part from %.2f", v), true, h.label})
+		h = thresholds{never, never, never, never, never, v}
+		all = append(all, combination{fmt.Sprintf("add from %.2f", v), true, h.label})
+	}
+	for _, c := range all {
+		t.Logf("%-34s calibration %s", c.name, m.measure(t, calibration, c))
+		t.Logf("%-34s unseen      %s", "", m.measure(t, styles, c))
+		t.Logf("%-34s strangers   %s", "", m.measure(t, strangers, c))
+	}
+}
+
+// calibrationPacks are those that train.py calibrates on: slides and one organization in ten.
+var calibrationPacks = []string{
+	"w1-hospital-procedure-bluestem-regional", "w1-hospital-procedure-st-brannoc", "w1-hospital-procedure-wattlegrove",
+	"w1-startup-handbook-fernhollow", "w1-startup-handbook-pebblecart", "w2-registers-sandpiper-resorts", "w2-slides-ashwater",
+	"w2-slides-bramblecart", "w2-slides-keelson-archer", "w2-slides-lanternhouse", "w2-slides-mapleroot", "w20-duty-memo-pad-oxbow",
+	"w20-team-wiki-brackenfield", "w20-town-hall-answers-ferrovale", "w3-templates-pinnock",
+}
+
+type networkMeasurement struct {
+	runner   *runner
+	network  reading.Reader
+	passages int
+	readings map[[2]string]reading.Reading // by statement ID and passage hash
+	file     string
+}
+
+func (m *networkMeasurement) loadReadings(t *testing.T) {
+	if _, err := os.Stat(m.file); errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	readJSONLines(t, m.file, func(line []byte) error {
+		var l reading.Line
+		err := json.Unmarshal(line, &l)
+		if l.Reader == m.network.Name() {
+			m.readings[[2]string{l.StatementID, l.PassageHash}] = l.Reading
+		}
+		return err
+	})
+}
+
+func (m *networkMeasurement) saveReadings(t *testing.T) {
+	t.Helper()
+	var out strings.Builder
+	lines := json.NewEncoder(&out)
+	for pair, r := range m.readings {
+		if err := lines.Encode(reading.Line{Reader: m.network.Name(), StatementID: pair[0], PassageHash: pair[1], Reading: r}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(m.file, []byte(out.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// setReadings is a labeled organization with what the rules and the network read in its documents.
+type setReadings struct {
+	Set
+	labels     *pack // nil if only controls are labeled
+	evaluation *assessment.Evaluation
+	controls   []api.Control
+	statements []readStatement
+}
+
+type readStatement struct {
+	reading.Statement
+	control  int // in Set.Labels
+	number   int // from 1
+	passages []readPassage
+}
+
+// readPassage is a passage that search found, with its readings. The network's is the zero Reading if it didn't read it.
+type readPassage struct {
+	chunk, document string
+	passage         reading.Passage
+	rules, network  reading.Reading
+}
+
+func (m *networkMeasurement) readPackSet(t *testing.T, name string) *setReadings {
+	p := readPack(t, name)
+	s := Set{Name: name, Evidence: onlyDocuments(t, p.dir)}
+	for i, v := range p.simulate(m.runner.controls, nil) {
+		s.Labels = append(s.Labels, Label{Control: p.controls[i], Verdict: v})
+	}
+	out := m.readSet(t, s)
+	out.labels = &p
+	return out
+}
+
+func (m *networkMeasurement) readSet(t *testing.T, s Set) *setReadings {
+	t.Helper()
+	library, err := evidence.ReadLibrary(t.Context(), s.Evidence, m.runner.model, judge.GuessCategory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := library.NewSession("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := m.runner.prepared.Evaluate(t.Context(), session, judge.Options{Today: judged.Today})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		m.saveReadings(t)
+		t.Logf("%s: %d passages read", s.Name, len(m.readings))
+	}()
+	out, rules := &setReadings{Set: s, evaluation: e}, m.runner.prepared.RulesReader(judged.Today)
+	for n, l := range s.Labels {
+		out.controls = append(out.controls, m.runner.controls[l.Control])
+		for i, c := range e.Candidates(l.Control) {
+			st := readStatement{Statement: c.Statement, control: n, number: i + 1}
+			var shown []reading.Passage
+			for k, p := range c.Passages {
+				if !c.AddressesReader(k) {
+					one := p.ForReader()
+					one.Score = p.Score
+					st.passages, shown = append(st.passages, readPassage{chunk: p.ChunkID, document: p.DocumentID, passage: one}), append(shown, one)
+				}
+			}
+			readings, _, err := reading.ReadAll(t.Context(), rules, c.Statement, shown)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var open []int
+			var toRead []reading.Passage
+			for k, r := range readings {
+				st.passages[k].rules = r
+				one := shown[k]
+				if r.Label != reading.Silent {
+					one.Text = crossencoder.WindowAround(one.Text, r.Words)
+				} else if k >= m.passages {
+					continue
+				}
+				if known, ok := m.readings[[2]string{c.Statement.ID(), one.Hash()}]; ok {
+					st.passages[k].network = known
+				} else {
+					open, toRead = append(open, k), append(toRead, one)
+				}
+			}
+			read, _, err := reading.ReadAll(t.Context(), m.network, c.Statement, toRead)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, k := range open {
+				st.passages[k].network = read[j]
+				m.readings[[2]string{c.Statement.ID(), toRead[j].Hash()}] = read[j]
+			}
+			out.statements = append(out.statements, st)
+		}
+	}
+	return out
+}
+
+// vetoes counts the passages in which the rules find something and to which the network gives a probability of being
+// silent in a range, and how many of them the labels call silent.
+func (m *networkMeasurement) vetoes(sets []*setReadings, low, high float64) (silent, all int) {
+	for _, s := range sets {
+		for _, st := range s.statements {
+			for _, p := range st.passages {
+				if q := p.network.Probabilities[reading.Silent]; p.rules.Label == reading.Silent || q < low || q >= high {
+					continue
+				}
+				all++
+				if s.labels.labelOf(st.Text, p.passage.Text).Label == reading.Silent {
+					silent++
+				}
+			}
+		}
+	}
+	return silent, all
+}
+
+// writeWrong writes 50 pairs of the unseen styles that the network reads wrongly, drawn by a hash, to be read by a person:
+// was the passage not found or not read, was it misread, or is the label doubtful?
+func (m *networkMeasurement) writeWrong(t *testing.T, sets []*setReadings, file string) {
+	t.Helper()
+	type wrong struct {
+		order uint32
+		text  string
+	}
+	var all []wrong
+	for _, s := range sets {
+		for _, st := range s.statements {
+			found := map[string]bool{}
+			add := func(text, heading string, truth pairLabel, rules, network reading.Label) {
+				h := fnv.New32a()
+				h.Write([]byte(s.Name + st.Text + text))
+				all = append(all, wrong{h.Sum32(), fmt.Sprintf("%s %s: %s\n  label %s (%s), rules %s, network %s\n  %s | %s\n", s.Name, st.ControlCode,
+					st.Text, truth.Label, truth.Words, rules, network, heading, strings.Join(strings.Fields(text), " "))})
+			}
+			for _, p := range st.passages {
+				found[p.passage.Text] = true
+				truth := s.labels.labelOf(st.Text, p.passage.Text)
+				network := cmp.Or(p.network.Label, reading.Silent)
+				if network != truth.Label {
+					heading := strings.Join(append([]string{p.passage.Title}, p.passage.HeadingPath...), " > ")
+					add(p.passage.Text, heading, truth, p.rules.Label, cmp.Or(p.network.Label, "not read"))
+				}
+			}
+			for pair, l := range s.labels.labels {
+				if pair[0] == st.Text && !found[pair[1]] {
+					add(pair[1], "not found", l, "not read", "not read")
+				}
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b wrong) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.text, b.text)) })
+	var out strings.Builder
+	for i, w := range all[:min(50, len(all))] {
+		fmt.Fprintf(&out, "%d. %s", i+1, w.text)
+	}
+	if err := os.WriteFile(file, []byte(out.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// combination is a way to judge with the rules and the network. Given a passage and its rank from 0, label returns what
+// it shows. If ownVerdicts is set, the rules' own verdicts are used, except for passages whose label it changes, which
+// are treated like passages that a person decided about; otherwise, verdicts follow from labels alone.
+type combination struct {
+	name        string
+	ownVerdicts bool
+	label       func(p *readPassage, rank int) reading.Reading
+}
+
+var silentReading = reading.Reading{Label: reading.Silent, Probabilities: map[reading.Label]float64{reading.Silent: 1}}
+
+// fixedCombinations need no thresholds.
+func fixedCombinations(passages int) []combination {
+	rules := func(p *readPassage, _ int) reading.Reading { return p.rules }
+	out := []combination{{"rules", true, rules}, {"rules' labels", false, rules}}
+	for _, k := range []int{1, 3, passages} {
+		if k <= passages {
+			out = append(out, combination{fmt.Sprintf("network, %d passages", k), false, func(p *readPassage, rank int) reading.Reading {
+				if rank >= k || !p.network.IsRead() {
+					return silentReading
+				}
+				return p.network
+			}})
+		}
+	}
+	kind := func(p *readPassage, _ int) reading.Reading {
+		if p.rules.Label == reading.Silent || !p.network.IsRead() || p.network.Label == reading.Silent {
+			return p.rules
+		}
+		return p.network
+	}
+	return append(out, combination{"network's kind, labels", false, kind}, combination{"network's kind", true, kind})
+}
+
+// thresholds say when the network's probabilities change the rules' label of a passage. Above 1, they never do.
+type thresholds struct {
+	Veto       float64 // of silent, where the rules find evidence
+	VetoDenied float64 // of silent, where the rules find a denial or a plan
+	Demote     float64 // of part among states and part, where the rules find states
+	Promote    float64 // of states among states and part, where the rules find part
+	Deny       float64 // of contradicts and plans, where the rules find evidence
+	Add        float64 // of all but silent, where the rules find nothing
+}
+
+const never = 2
+
+func (h thresholds) label(p *readPassage, _ int) reading.Reading {
+	if !p.network.IsRead() {
+		return p.rules
+	}
+	q := p.network.Probabilities
+	changed := func(l reading.Label) reading.Reading {
+		return reading.Reading{Label: l, Words: cmp.Or(p.rules.Words, p.network.Words), Probabilities: map[reading.Label]float64{l: 1}}
+	}
+	part := q[reading.Part] / max(1e-9, q[reading.Part]+q[reading.States])
+	switch p.rules.Label {
+	case reading.Silent:
+		if 1-q[reading.Silent] >= h.Add && p.network.Label != reading.Silent {
+			return p.network
+		}
+		return p.rules
+	case reading.Plans, reading.Contradicts:
+		if q[reading.Silent] >= h.VetoDenied {
+			return silentReading
+		}
+		return p.rules
+	}
+	switch {
+	case q[reading.Silent] >= h.Veto:
+		return silentReading
+	case q[reading.Contradicts]+q[reading.Plans] >= h.Deny:
+		if q[reading.Contradicts] >= q[reading.Plans] {
+			return changed(reading.Contradicts)
+		}
+		return changed(reading.Plans)
+	case p.rules.Label == reading.States && part >= h.Demote:
+		return changed(reading.Part)
+	case p.rules.Label == reading.Part && 1-part >= h.Promote:
+		return changed(reading.States)
+	}
+	return p.rules
+}
+
+// choose returns the thresholds with the highest kappa of statements on the given sets, one threshold after the other,
+// twice. A threshold is only used if it raises kappa by more than .002.
+func (m *networkMeasurement) choose(t *testing.T, sets []*setReadings, own bool) thresholds {
+	h := thresholds{never, never, never, never, never, never}
+	value := func(h thresholds) float64 {
+		_, kappa := Kappa(m.measure(t, sets, combination{ownVerdicts: own, label: h.label}).verdicts)
+		return kappa
+	}
+	best := value(h)
+	for range 2 {
+		for _, one := range []*float64{&h.Veto, &h.VetoDenied, &h.Demote, &h.Promote, &h.Deny, &h.Add} {
+			before := *one
+			chosen := before
+			for _, v := range []float64{never, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95} {
+				if *one = v; v == before {
+					continue
+				}
+				if k := value(h); k > best+0.002 {
+					best, chosen = k, v
+				}
+			}
+			*one = chosen
+		}
+	}
+	return h
+}
+
+// figures are those of a combination on some sets.
+type figures struct {
+	kappas                                                   []float64 // of the controls of each set
+	confusion                                                [5][5]int // of the controls
+	statements                                               [5][5]int // evidenced or not, in the first two rows and columns
+	verdicts                                                 [5][5]int // of the statements, by statementVerdicts
+	labels                                                   [5][5]int // of passages
+	covered, coveredRight, denied, deniedRight, quotes, bear int
+}
+
+func (f figures) String() string {
+	_, all := Kappa(f.confusion)
+	_, statements := Kappa(f.statements)
+	var each []string
+	if len(f.kappas) < 5 {
+		for _, k := range f.kappas {
+			each = append(each, fmt.Sprintf("%.2f", k))
+		}
+	}
+	out := fmt.Sprintf("controls %s all %.3f; statements %.3f", strings.Join(each, " "), all, statements)
+	if f.quotes > 0 {
+		five, three := macroF1(f.labels, 0, 1, 2, 3, 4), macroF1(f.labels, 0, 1, 4)
+		_, verdicts := Kappa(f.verdicts)
+		out += fmt.Sprintf(", five verdicts %.3f; macro-F1 %.3f (%.3f); covered %d/%d, denied or planned %d/%d, quotes %d/%d", verdicts, five, three, f.coveredRight, f.covered,
+			f.deniedRight, f.denied, f.bear, f.quotes)
+	}
+	return out
+}
+
+// macroF1 returns the mean F1 of the given labels.
+func macroF1(table [5][5]int, labels ...int) float64 {
+	sum := 0.0
+	for _, l := range labels {
+		truth, read := 0, 0
+		for i := range table {
+			truth, read = truth+table[l][i], read+table[i][l]
+		}
+		sum += 2 * float64(table[l][l]) / float64(max(1, truth+read))
+	}
+	return sum / float64(len(labels))
+}
+
+func (m *networkMeasurement) measure(t *testing.T, sets []*setReadings, c combination) (out figures) {
+	t.Helper()
+	for _, s := range sets {
+		record := &modelreader.Recorded{}
+		var changes []reading.Correction
+		for _, st := range s.statements {
+			var passages []reading.Passage
+			var readings []reading.Reading
+			for k := range st.passages {
+				p := &st.passages[k]
+				r := c.label(p, k)
+				passages, readings = append(passages, p.passage), append(readings, r)
+				if r.Label != p.rules.Label {
+					changes = append(changes, reading.Correction{
+						ID: fmt.Sprint(len(changes)), StatementID: st.ID(), DocumentID: p.document, Passage: p.passage, Label: r.Label, Words: r.Words,
+					})
+				}
+				if s.labels != nil {
+					truth := s.labels.labelOf(st.Text, p.passage.Text).Label
+					out.labels[slices.Index(reading.Labels, truth)][slices.Index(reading.Labels, r.Label)]++
+				}
+			}
+			record.Add(modelreader.Statement{Statement: st.Statement, Passages: passages}, modelreader.Outcome{Readings: readings})
+		}
+		if c.ownVerdicts {
+			s.evaluation.SetReader(nil)
+			s.evaluation.SetCorrections(reading.NewCorrections(changes))
+		} else {
+			s.evaluation.SetCorrections(nil)
+			s.evaluation.SetReader(reading.Fallback(record, m.runner.prepared.RulesReader(judged.Today)))
+		}
+		if err := s.evaluation.Refresh(t.Context(), runtime.GOMAXPROCS(0)); err != nil {
+			t.Fatal(err)
+		}
+		judgements, err := s.evaluation.EvaluateAll(t.Context(), s.controls, runtime.GOMAXPROCS(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var confusion [5][5]int
+		for i, l := range s.Labels {
+			confusion[slices.Index(Verdicts, l.Verdict)][slices.Index(Verdicts, judgements[i].Implementation)]++
+		}
+		out.addSet(s, judgements, confusion)
+	}
+	return out
+}
+
+func (f *figures) addSet(s *setReadings, judgements []judge.Judgement, confusion [5][5]int) {
+	_, kappa := Kappa(confusion)
+	f.kappas = append(f.kappas, kappa)
+	for i := range confusion {
+		for k, n := range confusion[i] {
+			f.confusion[i][k] += n
+		}
+	}
+	for _, st := range s.statements {
+		j := judgements[st.control]
+		verdict := j.Statements[st.number-1].Verdict
+		is := slices.Contains([]string{judge.VerdictCovered, judge.VerdictPartial, judge.VerdictConflicting}, verdict)
+		l := s.Labels[st.control]
+		truth := isEvidenced(l.Verdict) && !slices.Contains(l.Missing, st.number)
+		if s.labels != nil {
+			truth = f.addLabeled(s, st, j, verdict)
+		}
+		index := map[bool]int{false: 0, true: 1}
+		f.statements[index[truth]][index[is]]++
+	}
+}
+
+// statementVerdicts numbers the verdicts on statements; a conflict counts as a denial.
+var statementVerdicts = map[string]int{
+	judge.VerdictCovered: 0, judge.VerdictPartial: 1, judge.VerdictPlanned: 2, judge.VerdictDenied: 3, judge.VerdictConflicting: 3,
+	judge.VerdictMissing: 4, judge.VerdictTemplate: 4,
+}
+
+// addLabeled compares the verdict on a statement, and its quotes, with the labels of its passages. It returns whether
+// these show it, at least in part.
+func (f *figures) addLabeled(s *setReadings, st readStatement, j judge.Judgement, verdict string) bool {
+	shown := map[reading.Label]bool{}
+	defer func() {
+		truth := 4
+		switch {
+		case (shown[reading.States] || shown[reading.Part]) && shown[reading.Contradicts]:
+			truth = 3
+		case shown[reading.States]:
+			truth = 0
+		case shown[reading.Part]:
+			truth = 1
+		case shown[reading.Plans]:
+			truth = 2
+		case shown[reading.Contradicts]:
+			truth = 3
+		}
+		f.verdicts[truth][statementVerdicts[verdict]]++
+	}()
+	for pair, l := range s.labels.labels {
+		if pair[0] == st.Text {
+			shown[l.Label] = true
+		}
+	}
+	switch verdict {
+	case judge.VerdictCovered:
+		f.covered++
+		if shown[reading.States] && !shown[reading.Contradicts] {
+			f.coveredRight++
+		}
+	case judge.VerdictDenied, judge.VerdictPlanned, judge.VerdictConflicting:
+		f.denied++
+		if shown[reading.Contradicts] && verdict != judge.VerdictPlanned || shown[reading.Plans] && verdict == judge.VerdictPlanned {
+			f.deniedRight++
+		}
+	}
+	for _, e := range j.Evidence {
+		if !e.RelatesTo(st.Text) {
+			continue
+		}
+		f.quotes++
+		for _, p := range st.passages {
+			if p.chunk == e.ChunkID && s.labels.labelOf(st.Text, p.passage.Text).Label != reading.Silent {
+				f.bear++
+				break
+			}
+		}
+	}
+	return shown[reading.States] || shown[reading.Part]
+}
