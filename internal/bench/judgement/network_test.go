@@ -437,8 +437,9 @@ func (f figures) String() string {
 	if f.quotes > 0 {
 		five, three := macroF1(f.labels, 0, 1, 2, 3, 4), macroF1(f.labels, 0, 1, 4)
 		_, verdicts := Kappa(f.verdicts)
-		out += fmt.Sprintf(", five verdicts %.3f; macro-F1 %.3f (%.3f); covered %d/%d, denied or planned %d/%d, quotes %d/%d", verdicts, five, three, f.coveredRight, f.covered,
-			f.deniedRight, f.denied, f.bear, f.quotes)
+		out += fmt.Sprintf(", five verdicts %.3f; macro-F1 %.3f (%.3f)", verdicts, five, three)
+		out += fmt.Sprintf("; covered %d/%d, denied or planned %d/%d", f.coveredRight, f.covered, f.deniedRight, f.denied)
+		out += fmt.Sprintf(", quotes %d/%d", f.bear, f.quotes)
 	}
 	return out
 }
