@@ -225,4 +225,21 @@ func TestReaderReadsAnyPassage(t *testing.T) {
 	if _, err := r.Read(ctx, s, passages); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+	middle := &countdown{Context: t.Context(), left: 20}
+	if _, err := r.Read(middle, s, passages); !errors.Is(err, context.Canceled) || middle.left < -2 {
+		t.Errorf("canceled in the middle: %v, asked %d times afterwards", err, -middle.left)
+	}
+}
+
+// countdown is a context that is canceled after it was asked for its error a number of times.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
 }
