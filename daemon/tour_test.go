@@ -492,7 +492,8 @@ func (r *tour) observe() {
 	r.decodeSuccess(api.ExportAudit.Operation, r.send(api.ExportAudit.Operation, "?outcome=denied", "", nil))
 }
 
-func (r *tour) imports() {
+// smallWorkbook returns a workbook of a catalog with one control.
+func smallWorkbook(t testing.TB) []byte {
 	f := excelize.NewFile()
 	defer f.Close()
 	rows := [][]any{{
@@ -502,18 +503,23 @@ func (r *tour) imports() {
 	for i := range rows {
 		cell, _ := excelize.CoordinatesToCellName(1, i+1)
 		if err := f.SetSheetRow("Sheet1", cell, &rows[i]); err != nil {
-			r.t.Fatal(err)
+			t.Fatal(err)
 		}
 	}
 	if err := f.SetSheetName("Sheet1", "SCF 2030.1"); err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
 	var b bytes.Buffer
 	if err := f.Write(&b); err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
-	r.upload(api.DryRunWorkbook.Operation, "scf.xlsx", b.Bytes())
-	r.saveID("importRunId", r.upload(api.ImportWorkbook.Operation, "scf.xlsx", b.Bytes(), "label", "2030.1"))
+	return b.Bytes()
+}
+
+func (r *tour) imports() {
+	workbook := smallWorkbook(r.t)
+	r.upload(api.DryRunWorkbook.Operation, "scf.xlsx", workbook)
+	r.saveID("importRunId", r.upload(api.ImportWorkbook.Operation, "scf.xlsx", workbook, "label", "2030.1"))
 	r.call(api.ListImportRuns.Operation, "", "")
 	r.call(api.GetImportRun.Operation, "", "")
 
@@ -534,7 +540,7 @@ func (r *tour) imports() {
 			r.t.Fatal(err)
 		}
 	}
-	b.Reset()
+	var b bytes.Buffer
 	if err := strm.Write(&b); err != nil {
 		r.t.Fatal(err)
 	}

@@ -39,9 +39,14 @@ type testServer struct {
 
 func newTestServer(t testing.TB, o daemon.Options, change ...func(*engine.Options)) *testServer {
 	t.Helper()
-	change = append(change, func(e *engine.Options) { e.Tracer = o.Tracer })
+	return serve(t, o, enginetest.New(t, append(change, func(e *engine.Options) { e.Tracer = o.Tracer })...))
+}
+
+// serve returns a daemon on an engine.
+func serve(t testing.TB, o daemon.Options, e *engine.Engine) *testServer {
+	t.Helper()
 	o.Hosts = append(o.Hosts, testHosts...)
-	o.Engine, o.Logger, o.NewID = enginetest.New(t, change...), enginetest.WarningLogger(), enginetest.NewID
+	o.Engine, o.Logger, o.NewID = e, enginetest.WarningLogger(), enginetest.NewID
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}

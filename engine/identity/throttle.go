@@ -126,7 +126,13 @@ func (t *throttle) remainingWait(now time.Time, l guessLimit) time.Duration {
 	return pause - now.Sub(f.last)
 }
 
+// recordFailure counts a failed attempt, also for other processes: otherwise they would allow one more attempt than this one.
 func (t *throttle) recordFailure(g guesser) {
+	t.addFailure(g)
+	t.exchangeFailureCounts()
+}
+
+func (t *throttle) addFailure(g guesser) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.clock()
@@ -190,7 +196,12 @@ func (t *throttle) evict(now time.Time) {
 // clearFailures resets a guesser's failures after a correct attempt. Failures counted for the whole
 // network remain, because others share it.
 func (t *throttle) clearFailures(g guesser) {
+	key := g.limits()[0].key
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.tries, g.limits()[0].key)
+	_, hadFailures := t.tries[key]
+	delete(t.tries, key)
+	t.mu.Unlock()
+	if hadFailures {
+		t.exchangeFailureCounts()
+	}
 }
