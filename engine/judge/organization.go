@@ -43,6 +43,51 @@ var (
 	companyCellPattern  = lazyregexp.NewPrefiltered(`\b(?i:company|organi[sz]ation|competitor|peer|entity): (` + legalName + `)`)
 )
 
+// namedOrganizations are the companies, with their legal forms, that the surroundings of sentences name. They are
+// independent of any statement.
+type namedOrganizations struct {
+	ruleTitle string                    // named by the title of a document with rules
+	places    []string                  // where the passage's headings say that it applies
+	perPlace  map[*text.Sentence]string // where a sentence's heading in the passage says that it applies
+	perRow    map[*text.Sentence]string // the company that a table row is about
+}
+
+// findNamedOrganizations returns the companies that are named around the sentences of a passage.
+func findNamedOrganizations(p Passage, c *passageAnalysis) namedOrganizations {
+	var n namedOrganizations
+	find := func(pattern *lazyregexp.Prefiltered, in string) string {
+		if m := pattern.FindStringSubmatch(in); m != nil {
+			return m[1]
+		}
+		return ""
+	}
+	set := func(in *map[*text.Sentence]string, cur *text.Sentence, name string) {
+		if name == "" {
+			return
+		}
+		if *in == nil {
+			*in = map[*text.Sentence]string{}
+		}
+		(*in)[cur] = name
+	}
+	if isPrescriptive(c.category) {
+		n.ruleTitle = find(ruleTitlePattern, p.DocumentTitle)
+	}
+	for _, heading := range p.HeadingPath {
+		if name := find(placeHeadingPattern, heading); name != "" {
+			n.places = append(n.places, name)
+		}
+	}
+	for i := range c.Sentences {
+		cur := &c.Sentences[i]
+		set(&n.perPlace, cur, find(placeHeadingPattern, c.Heading(cur)))
+		if cur.IsTableRow {
+			set(&n.perRow, cur, find(companyCellPattern, cur.Text))
+		}
+	}
+	return n
+}
+
 // namesOtherOrganization reports whether the title, a heading or a table row says that a sentence is about another
 // organization.
 func (s *Session) namesOtherOrganization(d *preparedStatement, c *analyzedPassage, cur *text.Sentence) bool {
@@ -52,18 +97,11 @@ func (s *Session) namesOtherOrganization(d *preparedStatement, c *analyzedPassag
 	if len(s.ownOrganizations) != 1 {
 		return false
 	}
-	names := func(pattern *lazyregexp.Prefiltered, in string) bool {
-		m := pattern.FindStringSubmatch(in)
-		return m != nil && s.isOtherOrganization(m[1])
-	}
-	ownName := func(in string) bool { return strings.Contains(strings.ToLower(in), s.ownOrganizations[0]) }
-	if isPrescriptive(c.category) && !ownName(c.DocumentTitle) && names(ruleTitlePattern, c.DocumentTitle) {
+	if n := c.named.ruleTitle; n != "" && s.isOtherOrganization(n) && !strings.Contains(strings.ToLower(c.DocumentTitle), s.ownOrganizations[0]) {
 		return true
 	}
-	for _, heading := range append(slices.Clone(c.HeadingPath), c.Heading(cur)) {
-		if names(placeHeadingPattern, heading) {
-			return true
-		}
+	if slices.ContainsFunc(c.named.places, s.isOtherOrganization) || s.isOtherOrganization(c.named.perPlace[cur]) {
+		return true
 	}
-	return cur.IsTableRow && !d.mentions("supplier") && !d.mentions("contract") && names(companyCellPattern, cur.Text)
+	return s.isOtherOrganization(c.named.perRow[cur]) && !d.mentions("supplier") && !d.mentions("contract")
 }

@@ -62,8 +62,9 @@ type passageAnalysis struct {
 	continues       []bool             // per sentence: whether it continues the previous one
 	surroundings    surroundings
 	category        string
-	planListName    string            // the words that identify the list of planned work it belongs to
-	undone          bool              // it is under a heading that says that this isn't done
+	planListName    string // the words that identify the list of planned work it belongs to
+	undone          bool   // it is under a heading that says that this isn't done
+	named           namedOrganizations
 	vectors         [][]float32       // two for each sentence; none without an embedder
 	nearest         []nearestCriteria // one per sentence
 	// embedMu guards the vectors while an IncrementalEvaluator computes them.
@@ -186,6 +187,7 @@ func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 		}
 		c.imprints[i] = text.IsImprint(cur.Text, isRecordCategory(c.category))
 	}
+	c.named = findNamedOrganizations(p, c)
 	c.headingStems = text.StemsOf(p.DocumentTitle + " . " + replaceFilenameSeparators(p.Filename) + " . " + strings.Join(p.HeadingPath, " . "))
 	return c
 }

@@ -17,7 +17,7 @@ import (
 const minSubjectShare = 0.75
 
 // planListPattern matches document names and headings of lists of planned work.
-var planListPattern = lazyregexp.New(
+var planListPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:road ?maps?|okrs?|backlog|wish ?list|initiatives|proposals?|(?:security |isms )?improvement (?:plan|program(?:me)?)|(?:planned|future|upcoming|next) (?:measures|projects|work|improvements|steps)|what (?:we plan|comes next|is planned)|project (?:list|portfolio|pipeline))\b`,
 )
 

@@ -19,25 +19,50 @@ type Prefiltered struct {
 	full     func() *regexp.Regexp   // the whole expression
 	parts    []func() *regexp.Regexp // the alternatives, at most 64; empty if there is only one
 	required []requiredWord          // every match contains one of these words; empty if no such words are known
-	// bigrams is a bit set of the first two bytes of the required words.
+	// bigrams is a bit set of the first two bytes, in lower case, of the required words that have two.
 	bigrams *[1 << 10]uint64
 }
 
-// requiredWord is a lowercase word. parts has a bit for each alternative that can match because of this word.
+// requiredWord is a word without which an alternative can't match. parts has a bit for each such alternative.
 type requiredWord struct {
-	word  string
+	literal
 	parts uint64
+}
+
+// literal is a piece of text that an expression contains.
+type literal struct {
+	text string // in lower case if fold is set
+	fold bool   // upper and lower case count as equal
+	// begins and ends are set if no letter, digit or underscore comes immediately before or after it.
+	begins, ends bool
+}
+
+// foundAt reports whether s has the literal at an offset.
+func (l literal) foundAt(s string, at int) bool {
+	end := at + len(l.text)
+	switch {
+	case end > len(s), l.begins && at > 0 && isWordByte(s[at-1]), l.ends && end < len(s) && isWordByte(s[end]):
+		return false
+	case l.fold:
+		return hasPrefixFold(s[at:], l.text)
+	}
+	return s[at:end] == l.text
+}
+
+// isWordByte reports whether c is one of the characters between which \b doesn't match.
+func isWordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
 
 // NewPrefiltered returns a Prefiltered for an expression, which is compiled on first use.
 func NewPrefiltered(text string) *Prefiltered { return &Prefiltered{expression: text} }
 
-// RequiredWords returns words of which a text must contain at least one to match. It returns nil if no such words of
-// at least two letters are known.
+// RequiredWords returns words, in lower case, of which a text must contain at least one to match. It returns nil if no
+// such words are known.
 func (g *Prefiltered) RequiredWords() []string {
 	var out []string
 	for _, w := range g.parseOnce().required {
-		out = append(out, w.word)
+		out = append(out, strings.ToLower(w.text))
 	}
 	return out
 }
@@ -52,14 +77,14 @@ func (g *Prefiltered) parseOnce() *Prefiltered {
 			return
 		}
 		parts := splitAlternatives(tree)
-		if len(parts) > 64 || len(requiredWords(tree.Simplify())) == 0 {
+		if len(parts) > 64 || len(requiredWords(tree.Simplify(), false, false)) == 0 {
 			parts = []*syntax.Regexp{tree}
 		}
 		for i, part := range parts {
 			if len(parts) > 1 {
 				g.parts = append(g.parts, lazyCompile(part.String()))
 			}
-			for _, w := range requiredWords(part.Simplify()) {
+			for _, w := range requiredWords(part.Simplify(), false, false) {
 				g.required = append(g.required, requiredWord{w, 1 << i})
 			}
 		}
@@ -68,8 +93,10 @@ func (g *Prefiltered) parseOnce() *Prefiltered {
 		}
 		g.bigrams = &[1 << 10]uint64{}
 		for _, w := range g.required {
-			at := int(w.word[0])<<8 | int(w.word[1])
-			g.bigrams[at>>6] |= 1 << (at & 63)
+			if len(w.text) > 1 {
+				at := int(lower(w.text[0]))<<8 | int(lower(w.text[1]))
+				g.bigrams[at>>6] |= 1 << (at & 63)
+			}
 		}
 	})
 	return g
@@ -109,30 +136,38 @@ func splitAlternatives(t *syntax.Regexp) []*syntax.Regexp {
 	return []*syntax.Regexp{t}
 }
 
-// requiredWords returns lowercase words of which every match of t contains at least one, or nil if no such words of
-// at least two letters are known.
-func requiredWords(t *syntax.Regexp) []string {
+// requiredWords returns literals of which every match of t contains at least one, or nil if no such literals are known
+// that are rare enough to be worth searching for. begins and ends are set if a match begins or ends at a word boundary.
+func requiredWords(t *syntax.Regexp, begins, ends bool) []literal {
 	switch t.Op {
 	case syntax.OpLiteral:
-		return longestASCIIPart(t)
-	case syntax.OpCapture, syntax.OpPlus:
-		return requiredWords(t.Sub[0])
+		return longestASCIIPart(t, begins, ends)
+	case syntax.OpCapture:
+		return requiredWords(t.Sub[0], begins, ends)
+	case syntax.OpPlus:
+		return requiredWords(t.Sub[0], false, false)
 	case syntax.OpRepeat:
 		if t.Min > 0 {
-			return requiredWords(t.Sub[0])
+			return requiredWords(t.Sub[0], false, false)
 		}
 	case syntax.OpConcat:
-		var best []string
-		for _, sub := range t.Sub {
-			if w := requiredWords(sub); isRarer(w, best) {
+		var best []literal
+		last := len(t.Sub) - 1
+		for i, sub := range t.Sub {
+			w := requiredWords(
+				sub,
+				i == 0 && begins || i > 0 && t.Sub[i-1].Op == syntax.OpWordBoundary,
+				i == last && ends || i < last && t.Sub[i+1].Op == syntax.OpWordBoundary,
+			)
+			if isRarer(w, best) {
 				best = w
 			}
 		}
 		return best
 	case syntax.OpAlternate:
-		var all []string
+		var all []literal
 		for _, sub := range t.Sub {
-			w := requiredWords(sub)
+			w := requiredWords(sub, begins, ends)
 			if len(w) == 0 {
 				return nil
 			}
@@ -143,9 +178,9 @@ func requiredWords(t *syntax.Regexp) []string {
 	return nil
 }
 
-// isRarer estimates whether these words occur in fewer texts than those. It prefers the list whose shortest word is
-// longer, up to five letters, and then the list with fewer words.
-func isRarer(these, those []string) bool {
+// isRarer estimates whether these literals occur in fewer texts than those. It prefers the list whose shortest literal
+// is longer, up to five letters, and then the list with fewer literals.
+func isRarer(these, those []literal) bool {
 	if len(these) == 0 || len(those) == 0 {
 		return len(these) > 0
 	}
@@ -153,32 +188,42 @@ func isRarer(these, those []string) bool {
 	return a > b || a == b && len(these) < len(those)
 }
 
-// shortestLength returns the length of the shortest word without its spaces, at most 5.
-func shortestLength(words []string) int {
+// shortestLength returns the length of the shortest literal without its spaces, at least 2 and at most 5.
+func shortestLength(literals []literal) int {
 	n := 5
-	for _, w := range words {
-		n = min(n, len(w)-strings.Count(w, " "))
+	for _, l := range literals {
+		n = min(n, max(2, len(l.text)-strings.Count(l.text, " ")))
 	}
 	return n
 }
 
-// longestASCIIPart returns the longest run of ASCII characters in a literal, in lower case, as a list with one word.
-// It returns nil if the run has fewer than two letters.
-func longestASCIIPart(t *syntax.Regexp) []string {
+// rareCharacters are worth searching for alone.
+const rareCharacters = "@`[]{}<>|$%#=_*~^\\"
+
+// longestASCIIPart returns the longest run of ASCII characters in a literal, as a list with one element. It returns nil
+// if the run has fewer than two characters and isn't a rare one.
+func longestASCIIPart(t *syntax.Regexp, begins, ends bool) []literal {
 	best, current := "", ""
-	for _, r := range t.Rune {
+	from, start := 0, 0 // of the best and of the current run
+	for i, r := range t.Rune {
 		if r >= 0x80 {
-			current = ""
+			current, start = "", i+1
 			continue
 		}
-		if current += strings.ToLower(string(r)); len(current) > len(best) {
-			best = current
+		if current += string(r); len(current) > len(best) {
+			best, from = current, start
 		}
 	}
-	if len(best) < 2 {
+	if len(best) < 2 && (best == "" || !strings.Contains(rareCharacters, best)) {
 		return nil
 	}
-	return []string{best}
+	l := literal{text: best, fold: t.Flags&syntax.FoldCase != 0}
+	if l.fold {
+		l.text = strings.ToLower(best)
+	}
+	l.begins = begins && from == 0 && isWordByte(best[0])
+	l.ends = ends && from+len(best) == len(t.Rune) && isWordByte(best[len(best)-1])
+	return []literal{l}
 }
 
 // candidateAlternativeMask returns a bit mask of the alternatives that could match s; 0 means that the
@@ -187,12 +232,16 @@ func (g *Prefiltered) candidateAlternativeMask(s string) (parts uint64) {
 	if g.parseOnce().bigrams == nil {
 		return ^uint64(0)
 	}
+	for _, w := range g.required {
+		if len(w.text) == 1 && strings.IndexByte(s, w.text[0]) >= 0 {
+			if parts |= w.parts; len(g.parts) == 0 {
+				return parts
+			}
+		}
+	}
 	last := byte(0)
 	for i := range len(s) {
-		c := s[i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
+		c := lower(s[i])
 		if c >= 0x80 && startsWithASCIIFoldingRune(s[i:]) {
 			return ^uint64(0)
 		}
@@ -202,7 +251,7 @@ func (g *Prefiltered) candidateAlternativeMask(s string) (parts uint64) {
 			continue
 		}
 		for _, w := range g.required {
-			if parts&w.parts == 0 && hasPrefixFold(s[i-1:], w.word) {
+			if parts&w.parts == 0 && w.foundAt(s, i-1) {
 				if parts |= w.parts; len(g.parts) == 0 {
 					return parts
 				}
@@ -210,6 +259,14 @@ func (g *Prefiltered) candidateAlternativeMask(s string) (parts uint64) {
 		}
 	}
 	return parts
+}
+
+// lower returns the lower case of an ASCII letter, and any other byte as it is.
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
 }
 
 // startsWithASCIIFoldingRune reports whether s begins with ſ or the Kelvin sign, which case-insensitive
@@ -224,11 +281,7 @@ func hasPrefixFold(s, word string) bool {
 		return false
 	}
 	for i := range len(word) {
-		c := s[i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != word[i] {
+		if lower(s[i]) != word[i] {
 			return false
 		}
 	}
@@ -283,6 +336,13 @@ func (g *Prefiltered) FindStringSubmatch(s string) []string {
 		return nil
 	}
 	return g.full().FindStringSubmatch(s)
+}
+
+func (g *Prefiltered) FindStringSubmatchIndex(s string) []int {
+	if g.candidateAlternativeMask(s) == 0 {
+		return nil
+	}
+	return g.full().FindStringSubmatchIndex(s)
 }
 
 func (g *Prefiltered) ReplaceAllString(s, with string) string {

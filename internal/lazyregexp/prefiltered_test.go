@@ -17,10 +17,14 @@ func TestPrefilteredFindsWhatRegexpFinds(t *testing.T) {
 		`(?i)(?:planned|\d)`,                 // one alternative has no word
 		`(?i)\b(?:planſ|kelvin to|ask)\b`,
 		`plan|done|The|will`,
+		`(?i)\b(?:the|a)\b(?: plan\b)?|\bno\b`, // whole words only
+		`\b(?:no|not)(?:ed)?\b|\bPLAN|The\b`,
+		`\bPLANNED\b|(?:The ){2}|Ask`, // case matters
+		`(?i)by@\w+|[\w.]+@|\[x\]|staff_?`,
 		`(?m)^(?:done|planned)$|will`,
 	}
 	words := strings.Fields(
-		"The the plan plans planned PLANNED to be done is will quickly not for bought Kelvin ask aſk a 4 , . - no by staff \n",
+		"The the plan plans planned PLANNED to be done is will quickly not for bought Kelvin ask aſk a 4 , . - no by staff notice noted \xe9no no\xe9 @ by@staff [x] no_ a@b theme bathe \n",
 	)
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, p := range patterns {
