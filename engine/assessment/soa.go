@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -316,6 +317,13 @@ func (s *Service) draftSoAItems(
 	quotes, uncorrected = make([][]api.Evidence, len(controls)), make([][]api.Evidence, len(controls))
 	var unread, statements atomic.Int64
 	evaluation.copies.forgetChangedDocuments()
+	codesToJudge := make([]string, len(controls))
+	for i, c := range controls {
+		codesToJudge[i] = c.Code
+	}
+	if err := evaluation.JudgePassages(ctx, codesToJudge, runtime.GOMAXPROCS(0)); err != nil {
+		return nil, nil, nil, err
+	}
 	err = forEachParallel(ctx, len(controls), func(ctx context.Context, n int) error {
 		c := controls[n]
 		inclusion := judge.Inclusion{Owners: owners, UnreadLanguages: unreadLanguages, FrameworkNames: names}

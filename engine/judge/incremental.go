@@ -3,6 +3,7 @@ package judge
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -192,6 +193,87 @@ func samePassages(a, b []int) bool {
 	return len(a) == len(b) && (len(a) == 0 || a[0] == b[0])
 }
 
+// JudgePassages judges, with up to the given number of workers, the passages that are new for the statements of controls
+// given by their codes. Evaluate would do the same, but statement by statement; passage by passage, the vectors of only
+// a few passages have to be in memory at once. With a reader, it does nothing.
+func (l *IncrementalEvaluator) JudgePassages(ctx context.Context, codes []string, workers int) error {
+	if l.options.Reader != nil {
+		return nil
+	}
+	questions := map[int][]passageQuestion{} // by passage
+	for _, code := range codes {
+		b := l.plan.controls[code]
+		if b == nil {
+			continue
+		}
+		for i, d := range append(slices.Clip(b.statements), b.subject) {
+			question := b.firstQuestion + i
+			n := &l.cache[question]
+			if l.source.Version(question)+1 == n.version {
+				continue
+			}
+			for _, f := range l.passagesFor(question) {
+				if !n.knows(f.Number) {
+					questions[f.Number] = append(questions[f.Number], passageQuestion{n, d, i == len(b.statements), f.Score})
+				}
+			}
+		}
+	}
+	passages := slices.Sorted(maps.Keys(questions))
+	return ForEach(ctx, len(passages), workers, func(ctx context.Context, i int) error {
+		c := l.loadAnalyzedPassage(passages[i])
+		if strings.TrimSpace(c.Text) == "" {
+			return nil
+		}
+		if err := l.ensureVectors(ctx, c); err != nil {
+			return err
+		}
+		defer func() { c.vectors = nil }()
+		for _, q := range questions[passages[i]] {
+			l.judgeNewPassage(q, passages[i], c)
+		}
+		return nil
+	})
+}
+
+// passageQuestion is a question that a passage may answer.
+type passageQuestion struct {
+	cache        *questionCache
+	statement    *preparedStatement
+	wholeControl bool
+	score        float64
+}
+
+// judgeNewPassage judges a passage and caches the result.
+func (l *IncrementalEvaluator) judgeNewPassage(q passageQuestion, number int, c *analyzedPassage) {
+	n := q.cache
+	if q.wholeControl {
+		var verdict subjectVerdict
+		verdict.denial, verdict.plan = l.judgeWholeControlIn(q.statement, c)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if n.subjectVerdicts == nil {
+			n.subjectVerdicts = map[int]subjectVerdict{}
+		}
+		n.subjectVerdicts[number] = verdict
+		return
+	}
+	verdicts := l.judgePassage(q.statement, retrievedPassage{c, q.score})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n.passageVerdicts == nil {
+		n.passageVerdicts = map[int][]passageVerdict{}
+	}
+	n.passageVerdicts[number] = verdicts
+}
+
+// knows reports whether the verdict on a passage is cached.
+func (n *questionCache) knows(number int) bool {
+	_, read := n.passageVerdicts[number]
+	_, readForControl := n.subjectVerdicts[number]
+	return read || readForControl
+}
+
 // Evaluate judges a control of the plan, given its code.
 func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judgement, error) {
 	b, d := l.plan.controls[code], l.judgements[code]
@@ -335,17 +417,9 @@ func (l *IncrementalEvaluator) retrievePassagesIfChanged(
 	if version == previousVersion {
 		return nil, nil, version, nil
 	}
-	best := l.source.BestPassages(question)
-	for _, n := range l.accepted[question] {
-		if !slices.ContainsFunc(best, func(b RankedPassage) bool { return b.Number == n && b.Score >= l.options.MinScore }) {
-			best = append(slices.Clip(best), RankedPassage{n, l.options.MinScore})
-		}
-	}
+	best := l.passagesFor(question)
 	hits, numbers = make([]retrievedPassage, 0, len(best)), make([]int, 0, len(best))
 	for _, f := range best {
-		if f.Score < l.options.MinScore {
-			continue
-		}
 		c := l.loadAnalyzedPassage(f.Number)
 		if strings.TrimSpace(c.Text) == "" {
 			continue
@@ -353,6 +427,23 @@ func (l *IncrementalEvaluator) retrievePassagesIfChanged(
 		hits, numbers = append(hits, retrievedPassage{c, f.Score}), append(numbers, f.Number)
 	}
 	return hits, numbers, version, ctx.Err()
+}
+
+// passagesFor returns the passages to judge for a question: those whose score is high enough, and those that people
+// accepted.
+func (l *IncrementalEvaluator) passagesFor(question int) []RankedPassage {
+	var best []RankedPassage
+	for _, b := range l.source.BestPassages(question) {
+		if b.Score >= l.options.MinScore {
+			best = append(best, b)
+		}
+	}
+	for _, n := range l.accepted[question] {
+		if !slices.ContainsFunc(best, func(b RankedPassage) bool { return b.Number == n }) {
+			best = append(best, RankedPassage{n, l.options.MinScore})
+		}
+	}
+	return best
 }
 
 func (l *IncrementalEvaluator) loadAnalyzedPassage(number int) *analyzedPassage {
@@ -398,9 +489,15 @@ func (l *IncrementalEvaluator) ReleaseVectors() {
 // EvaluateAll judges controls of the plan with up to the given number of workers. The judgements are in the
 // order of the controls.
 func (l *IncrementalEvaluator) EvaluateAll(ctx context.Context, controls []api.Control, workers int) ([]Judgement, error) {
-	out := make([]Judgement, len(controls))
+	out, codes := make([]Judgement, len(controls)), make([]string, len(controls))
+	for i, c := range controls {
+		codes[i] = c.Code
+	}
+	if err := l.JudgePassages(ctx, codes, workers); err != nil {
+		return nil, err
+	}
 	return out, ForEach(ctx, len(controls), workers, func(ctx context.Context, i int) (err error) {
-		out[i], err = l.Evaluate(ctx, controls[i].Code)
+		out[i], err = l.Evaluate(ctx, codes[i])
 		return err
 	})
 }

@@ -21,6 +21,9 @@ type Prefiltered struct {
 	required []requiredWord          // every match contains one of these words; empty if no such words are known
 	// bigrams is a bit set of the first two bytes, in lower case, of the required words that have two.
 	bigrams *[1 << 10]uint64
+	// byBigram are these words, by their first two bytes; single are the words that have only one.
+	byBigram map[int][]requiredWord
+	single   []requiredWord
 }
 
 // requiredWord is a word without which an alternative can't match. parts has a bit for each such alternative.
@@ -91,12 +94,15 @@ func (g *Prefiltered) parseOnce() *Prefiltered {
 		if len(g.required) == 0 {
 			return
 		}
-		g.bigrams = &[1 << 10]uint64{}
+		g.bigrams, g.byBigram = &[1 << 10]uint64{}, map[int][]requiredWord{}
 		for _, w := range g.required {
-			if len(w.text) > 1 {
-				at := int(lower(w.text[0]))<<8 | int(lower(w.text[1]))
-				g.bigrams[at>>6] |= 1 << (at & 63)
+			if len(w.text) == 1 {
+				g.single = append(g.single, w)
+				continue
 			}
+			at := int(lower(w.text[0]))<<8 | int(lower(w.text[1]))
+			g.bigrams[at>>6] |= 1 << (at & 63)
+			g.byBigram[at] = append(g.byBigram[at], w)
 		}
 	})
 	return g
@@ -139,6 +145,9 @@ func splitAlternatives(t *syntax.Regexp) []*syntax.Regexp {
 // requiredWords returns literals of which every match of t contains at least one, or nil if no such literals are known
 // that are rare enough to be worth searching for. begins and ends are set if a match begins or ends at a word boundary.
 func requiredWords(t *syntax.Regexp, begins, ends bool) []literal {
+	if texts, fold := finiteTexts(t); len(texts) > 0 {
+		return literalsOf(texts, fold, begins, ends)
+	}
 	switch t.Op {
 	case syntax.OpLiteral:
 		return longestASCIIPart(t, begins, ends)
@@ -151,19 +160,7 @@ func requiredWords(t *syntax.Regexp, begins, ends bool) []literal {
 			return requiredWords(t.Sub[0], false, false)
 		}
 	case syntax.OpConcat:
-		var best []literal
-		last := len(t.Sub) - 1
-		for i, sub := range t.Sub {
-			w := requiredWords(
-				sub,
-				i == 0 && begins || i > 0 && t.Sub[i-1].Op == syntax.OpWordBoundary,
-				i == last && ends || i < last && t.Sub[i+1].Op == syntax.OpWordBoundary,
-			)
-			if isRarer(w, best) {
-				best = w
-			}
-		}
-		return best
+		return requiredWordsOfSequence(t.Sub, begins, ends)
 	case syntax.OpAlternate:
 		var all []literal
 		for _, sub := range t.Sub {
@@ -176,6 +173,117 @@ func requiredWords(t *syntax.Regexp, begins, ends bool) []literal {
 		return all
 	}
 	return nil
+}
+
+// requiredWordsOfSequence is requiredWords for expressions that follow one another. It tries each of them, and the texts
+// that several together stand for: "S(?:A|pA)" always contains "SA" or "SpA".
+func requiredWordsOfSequence(sequence []*syntax.Regexp, begins, ends bool) (best []literal) {
+	last := len(sequence) - 1
+	beginsAt := func(i int) bool {
+		return i == 0 && begins || i > 0 && sequence[i-1].Op == syntax.OpWordBoundary
+	}
+	endsAt := func(i int) bool { return i == last && ends || i < last && sequence[i+1].Op == syntax.OpWordBoundary }
+	for i, sub := range sequence {
+		if w := requiredWords(sub, beginsAt(i), endsAt(i)); isRarer(w, best) {
+			best = w
+		}
+		texts, fold := finiteTexts(sub)
+		for k := i + 1; k <= last && len(texts) > 0; k++ {
+			more, moreFold := finiteTexts(sequence[k])
+			if texts, fold = concatenate(texts, more), fold || moreFold; len(texts) > 0 {
+				if w := literalsOf(texts, fold, beginsAt(i), endsAt(k)); isRarer(w, best) {
+					best = w
+				}
+			}
+		}
+	}
+	return best
+}
+
+// maxFiniteTexts limits the texts that an expression may stand for to be searched for as such.
+const maxFiniteTexts = 32
+
+// finiteTexts returns all texts that t matches, and whether case doesn't matter in some of them. It returns nil if there
+// are too many, or if one isn't ASCII.
+func finiteTexts(t *syntax.Regexp) (texts []string, fold bool) {
+	switch t.Op {
+	case syntax.OpEmptyMatch:
+		return []string{""}, false
+	case syntax.OpLiteral:
+		for _, r := range t.Rune {
+			if r >= 0x80 {
+				return nil, false
+			}
+		}
+		return []string{string(t.Rune)}, t.Flags&syntax.FoldCase != 0
+	case syntax.OpCapture:
+		return finiteTexts(t.Sub[0])
+	case syntax.OpQuest:
+		texts, fold = finiteTexts(t.Sub[0])
+		if len(texts) == 0 || len(texts) == maxFiniteTexts {
+			return nil, false
+		}
+		return append(texts, ""), fold
+	case syntax.OpCharClass:
+		for i := 0; i < len(t.Rune); i += 2 {
+			for r := t.Rune[i]; r <= t.Rune[i+1]; r++ {
+				if r >= 0x80 || len(texts) == maxFiniteTexts {
+					return nil, false
+				}
+				texts = append(texts, string(r))
+			}
+		}
+		return texts, false
+	case syntax.OpConcat:
+		texts = []string{""}
+		for _, sub := range t.Sub {
+			more, moreFold := finiteTexts(sub)
+			if texts, fold = concatenate(texts, more), fold || moreFold; len(texts) == 0 {
+				return nil, false
+			}
+		}
+		return texts, fold
+	case syntax.OpAlternate:
+		for _, sub := range t.Sub {
+			more, moreFold := finiteTexts(sub)
+			if len(more) == 0 || len(texts)+len(more) > maxFiniteTexts {
+				return nil, false
+			}
+			texts, fold = append(texts, more...), fold || moreFold
+		}
+		return texts, fold
+	}
+	return nil, false
+}
+
+// concatenate returns each text of first followed by each of second, or nil if there would be too many.
+func concatenate(first, second []string) (out []string) {
+	if len(first)*len(second) > maxFiniteTexts {
+		return nil
+	}
+	for _, a := range first {
+		for _, b := range second {
+			out = append(out, a+b)
+		}
+	}
+	return out
+}
+
+// literalsOf returns a literal for each text, or nil if one of them is too common to be worth searching for.
+func literalsOf(texts []string, fold, begins, ends bool) (out []literal) {
+	for _, text := range texts {
+		if len(text) < 2 && (text == "" || !strings.Contains(rareCharacters, text)) {
+			return nil
+		}
+		l := literal{text: text, fold: fold, begins: begins && isWordByte(text[0]), ends: ends && isWordByte(text[len(text)-1])}
+		if fold {
+			l.text = strings.ToLower(text)
+		}
+		if !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // isRarer estimates whether these literals occur in fewer texts than those. It prefers the list whose shortest literal
@@ -232,8 +340,8 @@ func (g *Prefiltered) candidateAlternativeMask(s string) (parts uint64) {
 	if g.parseOnce().bigrams == nil {
 		return ^uint64(0)
 	}
-	for _, w := range g.required {
-		if len(w.text) == 1 && strings.IndexByte(s, w.text[0]) >= 0 {
+	for _, w := range g.single {
+		if strings.IndexByte(s, w.text[0]) >= 0 {
 			if parts |= w.parts; len(g.parts) == 0 {
 				return parts
 			}
@@ -250,7 +358,7 @@ func (g *Prefiltered) candidateAlternativeMask(s string) (parts uint64) {
 		if g.bigrams[at>>6]&(1<<(at&63)) == 0 || i == 0 {
 			continue
 		}
-		for _, w := range g.required {
+		for _, w := range g.byBigram[at] {
 			if parts&w.parts == 0 && w.foundAt(s, i-1) {
 				if parts |= w.parts; len(g.parts) == 0 {
 					return parts

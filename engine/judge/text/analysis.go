@@ -275,7 +275,8 @@ func dedupeTerms(terms []Term) []Term {
 		}
 		return 1
 	})
-	return slices.CompactFunc(terms, func(a, b Term) bool { return a.ID == b.ID })
+	// An Analysis is kept, so it gets a copy without room for more.
+	return slices.Clone(slices.CompactFunc(terms, func(a, b Term) bool { return a.ID == b.ID }))
 }
 
 // Concepts returns the sorted union of initial and the concepts of those sentences for which include returns
@@ -292,7 +293,7 @@ func (a *Analysis) Concepts(initial []uint64, include func(*Sentence) bool) []ui
 		}
 	}
 	slices.Sort(out)
-	return slices.Compact(out)
+	return slices.Clone(slices.Compact(out))
 }
 
 // IsAffirmativeProse reports whether a sentence is prose that contains no denial, plan, blank or question.

@@ -52,6 +52,7 @@ func StemsOf(text string) Stems { return hashStems(splitWords(text)) }
 
 // hashStems returns the stems of words, including those of the parts of hyphenated words.
 func hashStems(words []word) (set Stems) {
+	set.hashes = make([]uint64, 0, len(words))
 	add := func(stem string) {
 		id := hashTerm(stem)
 		set.hashes, set.mask = append(set.hashes, id), set.mask|1<<(id%64)
