@@ -18,8 +18,12 @@ func (a *app) checkDiff() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "diff A B", Short: "Show which gaps were opened, closed, worsened or improved",
 		Long: `Compares A (before) with B (after). Each is a folder of evidence, a file written by a
-check (-o json=FILE, or a baseline), or an assessment. Both must use the same catalog and
-frameworks.
+check (-o json=FILE, or a baseline), or an assessment. Both must use the same frameworks.
+If their catalogs differ, the controls that both have are compared, and those added, removed
+or renamed are listed; a file must use the same catalog as the other side.
+
+Each change names what differs between the sides: the quotes, the control's wording in the
+catalog, the reader, the documents, the scope, or a person's decision.
 
 With --fail-on-new the exit code is 1 if a gap was opened or became worse; with
 --fail-on-new=high, only if such a gap now has severity high or above.`,
@@ -131,5 +135,5 @@ func (a *app) loadDiffSide(ctx context.Context, ref string, p check.Policy, o ch
 			a.suggestedCommandLine("assess run"),
 		)
 	}
-	return check.NewBaseline(f), nil
+	return check.NewBaseline(f).WithControls(f), nil
 }

@@ -95,6 +95,10 @@ type Baseline struct {
 	Gaps []KnownGap `json:"gaps"`
 	// Decided lists the controls whose status, applicability or gap a person has set.
 	Decided []string `json:"decided,omitempty"`
+
+	// basis and controls are set by WithControls.
+	basis    Basis
+	controls map[string]*Control
 }
 
 // NewBaseline returns a baseline of the current gaps.
@@ -198,36 +202,51 @@ func encodeIndented(v any) ([]byte, error) {
 
 // Diff holds the changes in gaps between two checks.
 type Diff struct {
-	Format  string          `json:"format"`
-	Policy  PolicyFile      `json:"policy"`
-	Before  string          `json:"before"`
-	After   string          `json:"after"`
-	Opened  int             `json:"opened"`
-	Worse   int             `json:"worse"`
-	Better  int             `json:"better"`
-	Closed  int             `json:"closed"`
-	Same    int             `json:"unchanged"`
-	Changes []api.GapChange `json:"changes"`
+	Format  string     `json:"format"`
+	Policy  PolicyFile `json:"policy"`
+	Before  string     `json:"before"`
+	After   string     `json:"after"`
+	Opened  int        `json:"opened"`
+	Worse   int        `json:"worse"`
+	Better  int        `json:"better"`
+	Closed  int        `json:"closed"`
+	Same    int        `json:"unchanged"`
+	Changes []Change   `json:"changes"`
 	// Decided lists the changes that result from a person's decisions on either side. They are
 	// neither regressions nor progress, and are not included in the lists above.
-	Decided []api.GapChange `json:"decided"`
+	Decided []Change `json:"decided"`
+	// Catalogs is set if the sides have different catalogs.
+	Catalogs *CatalogChange `json:"catalogs,omitempty"`
 }
 
 // CompareBaselines returns the changes in gaps from before to after, by the rules used to compare
-// versions of a gap analysis.
+// versions of a gap analysis. If both sides know their controls (see WithControls), they may have different
+// catalogs: the controls that both have are compared.
 func CompareBaselines(before, after *Baseline, beforeName, afterName string) (*Diff, error) {
-	if err := before.checkComparable(after.comparisonScope, beforeName, "side", ""); err != nil {
+	scope := before.comparisonScope
+	var catalogs *CatalogChange
+	if before.Catalog != after.Catalog && before.controls != nil && after.controls != nil {
+		catalogs, scope.Catalog = compareCatalogs(before, after), after.Catalog
+		before, after = before.withControlsOf(after), after.withControlsOf(before)
+	}
+	if err := scope.checkComparable(after.comparisonScope, beforeName, "side", filesOfOtherCatalogs); err != nil {
 		return nil, err
 	}
 	d := &Diff{
-		Format:  "service-check-diff/1",
-		Before:  replaceControlCharacters(beforeName),
-		After:   replaceControlCharacters(afterName),
-		Changes: compareGaps(before, after),
-		Decided: []api.GapChange{},
+		Catalogs: catalogs,
+		Format:   "service-check-diff/1",
+		Before:   replaceControlCharacters(beforeName),
+		After:    replaceControlCharacters(afterName),
+		Changes:  compareGaps(before, after),
+		Decided:  []Change{},
 	}
-	byPerson := func(c api.GapChange) bool {
+	byPerson := func(c Change) bool {
 		return slices.Contains(before.Decided, c.ControlCode) || slices.Contains(after.Decided, c.ControlCode)
+	}
+	if before.controls != nil && after.controls != nil {
+		for i := range d.Changes {
+			d.Changes[i].explain(before, after, byPerson(d.Changes[i]))
+		}
 	}
 	for _, c := range d.Changes {
 		if byPerson(c) {
@@ -258,15 +277,19 @@ func CompareBaselines(before, after *Baseline, beforeName, afterName string) (*D
 
 // HasRegressions reports whether a gap at or above a severity was opened or became worse.
 func (d *Diff) HasRegressions(minimum api.Severity) bool {
-	return slices.ContainsFunc(d.Changes, func(c api.GapChange) bool {
+	return slices.ContainsFunc(d.Changes, func(c Change) bool {
 		return (c.Change == api.GapOpened || c.Change == api.GapWorse) && isAtLeast(c.Severity, minimum)
 	})
 }
 
-func compareGaps(before, after *Baseline) []api.GapChange {
-	out := plan.CompareFindings(before.toFindings(), after.toFindings(), nil)
-	for i := range out {
-		out[i].Causes = []string{} // baselines do not record reasons
+// filesOfOtherCatalogs is added to the error for a file that was made with another catalog.
+const filesOfOtherCatalogs = " (folders and assessments can be compared across catalogs, files can't)"
+
+func compareGaps(before, after *Baseline) []Change {
+	out := []Change{}
+	for _, c := range plan.CompareFindings(before.toFindings(), after.toFindings(), nil) {
+		c.Causes = []string{} // baselines do not record reasons
+		out = append(out, Change{GapChange: c})
 	}
 	return out
 }

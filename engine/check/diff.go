@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -55,23 +54,40 @@ func (d *Diff) Render(format string) ([]byte, error) {
 func (d *Diff) formatText() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "gaps from %s to %s: %s\npolicy: %s\n", d.Before, d.After, d.summary(), d.Policy.Describe())
+	if d.Catalogs != nil {
+		fmt.Fprintf(&b, "%s\n", d.Catalogs.describe())
+	}
 	for i, c := range d.Changes {
 		if i == 0 || d.Changes[i-1].Change != c.Change {
 			fmt.Fprintf(&b, "\n%s\n", c.Change)
 		}
-		fmt.Fprintf(&b, "  %-10s %s: %s\n", escapeLeadingColons(c.ControlCode), c.ControlTitle, formatTransition(c.Before, c.After))
+		fmt.Fprintf(&b, "  %-10s %s: %s\n", escapeLeadingColons(c.ControlCode), c.ControlTitle, formatChange(&c))
 	}
 	for i, c := range d.Decided {
 		if i == 0 {
 			b.WriteString("\ndecided by a person, so not counted\n")
 		}
-		fmt.Fprintf(&b, "  %-10s %s: %s\n", escapeLeadingColons(c.ControlCode), c.ControlTitle, formatTransition(c.Before, c.After))
+		fmt.Fprintf(&b, "  %-10s %s: %s\n", escapeLeadingColons(c.ControlCode), c.ControlTitle, formatChange(&c))
+	}
+	if d.Catalogs != nil {
+		for _, l := range d.Catalogs.lists() {
+			fmt.Fprintf(&b, "\n%s\n  %s\n", l.title, strings.Join(l.lines, "\n  "))
+		}
 	}
 	return []byte(b.String())
 }
 
+// formatChange returns the severity and status before and after, and why they differ.
+func formatChange(c *Change) string {
+	text := formatTransition(c.Before, c.After)
+	if c.Why != "" {
+		text += " (" + c.Why + ")"
+	}
+	return text
+}
+
 // changesWithDecidedLast returns all changes; those that a person decided come last, with "decided" as their kind.
-func (d *Diff) changesWithDecidedLast() []api.GapChange {
+func (d *Diff) changesWithDecidedLast() []Change {
 	out := slices.Clone(d.Changes)
 	for _, c := range d.Decided {
 		c.Change = "decided"
@@ -100,10 +116,13 @@ func (d *Diff) formatMarkdown() string {
 		escapeMarkdown(d.After),
 		escapeMarkdown(d.Policy.Describe()),
 	)
+	if d.Catalogs != nil {
+		fmt.Fprintf(&b, "\n%s.\n", escapeMarkdown(prose.Capitalize(d.Catalogs.describe())))
+	}
 	all := d.changesWithDecidedLast()
 	for i, c := range all {
 		if i == 0 {
-			b.WriteString("\n| | control | before | after |\n|---|---|---|---|\n")
+			b.WriteString("\n| | control | before | after | why |\n|---|---|---|---|---|\n")
 		}
 		if b.Len() > maxMarkdownBytes {
 			fmt.Fprintf(&b, "\n… and %d more.\n", len(all)-i)
@@ -111,12 +130,24 @@ func (d *Diff) formatMarkdown() string {
 		}
 		fmt.Fprintf(
 			&b,
-			"| %s | %s | %s | %s |\n",
+			"| %s | %s | %s | %s | %s |\n",
 			c.Change,
 			escapeMarkdown(prose.Truncate(c.ControlCode+" "+c.ControlTitle, maxMarkdownCell)),
 			escapeMarkdown(c.Before),
 			escapeMarkdown(c.After),
+			escapeMarkdown(c.Why),
 		)
+	}
+	if d.Catalogs != nil {
+		for _, l := range d.Catalogs.lists() {
+			if b.Len() > maxMarkdownBytes {
+				break
+			}
+			fmt.Fprintf(&b, "\n%s:\n\n", escapeMarkdown(prose.Capitalize(l.title)))
+			for _, line := range l.lines {
+				fmt.Fprintf(&b, "- %s\n", escapeMarkdown(prose.Truncate(line, maxMarkdownCell)))
+			}
+		}
 	}
 	return b.String()
 }
@@ -125,10 +156,13 @@ func (d *Diff) formatCSV() ([]byte, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	w.UseCRLF = true
-	_ = w.Write([]string{"change", "control", "title", "severity", "before", "after"}) // errors are reported by w.Error
+	_ = w.Write([]string{"change", "control", "title", "severity", "before", "after", "why"}) // errors are reported by w.Error
 	for _, c := range d.changesWithDecidedLast() {
 		_ = w.Write(
-			[]string{string(c.Change), escapeFormula(c.ControlCode), escapeFormula(c.ControlTitle), string(c.Severity), c.Before, c.After},
+			[]string{
+				string(c.Change), escapeFormula(c.ControlCode), escapeFormula(c.ControlTitle), string(c.Severity), c.Before, c.After,
+				escapeFormula(c.Why),
+			},
 		)
 	}
 	w.Flush()

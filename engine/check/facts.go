@@ -21,7 +21,9 @@ type Facts struct {
 	Catalog    Catalog  `json:"catalog"`
 	Frameworks []string `json:"frameworks"`
 	// Domains lists the domains the facts are restricted to; empty for all.
-	Domains  []string  `json:"domains,omitempty"`
+	Domains []string `json:"domains,omitempty"`
+	// Basis identifies what the newest Statement of Applicability was drafted from.
+	Basis    Basis     `json:"basis"`
 	Controls []Control `json:"controls"`
 	// HasGapAnalysis and Rated report whether a gap analysis and a maturity assessment exist.
 	HasGapAnalysis bool       `json:"has_gap_analysis"`
@@ -67,6 +69,9 @@ type Control struct {
 	// is the name of the document that changed the status.
 	OnlyDocument      string `json:"only_document,omitempty"`
 	ChangedByDocument string `json:"changed_by_document,omitempty"`
+	// Evidence and Wording identify the control's quotes, and its text in the catalog.
+	Evidence string `json:"evidence_hash,omitempty"`
+	Wording  string `json:"wording_hash,omitempty"`
 }
 
 // Finding is a gap with its location in the evidence.
@@ -152,6 +157,7 @@ func NewFacts(r *Records) *Facts {
 		Frameworks: append(
 			[]string{},
 			r.Assessment.Frameworks...), HasGapAnalysis: r.Versions[api.GateGapAnalysis] != nil, HasMaturity: r.Versions[api.GateMaturity] != nil,
+		Basis:    newBasis(r.Versions[api.GateSoA]),
 		Controls: []Control{}, Findings: []Finding{}, Documents: []Document{}, Approvals: []Approval{},
 	}
 	slices.Sort(f.Frameworks)
@@ -171,6 +177,7 @@ func NewFacts(r *Records) *Facts {
 			Applicability: it.Applicability, Status: it.ImplementationStatus, Level: levels[it.ControlCode],
 			Decided:      it.IsManual("implementation_status") || it.IsManual("applicability") || it.IsCorrected(),
 			OnlyDocument: sanitizeLine(only), ChangedByDocument: sanitizeLine(changing),
+			Evidence: evidenceHash(it), Wording: wordingHash(it),
 		})
 	}
 	slices.SortStableFunc(f.Controls, func(a, b Control) int { return cmp.Compare(a.Code, b.Code) })

@@ -1,0 +1,195 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
+)
+
+// Change is a change in the gaps of a control, and why it happened.
+type Change struct {
+	api.GapChange
+	// Why names the inputs that differ between the two sides. It is empty if a side is a file, which doesn't record them.
+	Why string `json:"why,omitempty"`
+}
+
+// CatalogChange describes how the controls of two sides with different catalogs differ. Only controls of both sides are compared.
+type CatalogChange struct {
+	Before   string           `json:"before"`
+	After    string           `json:"after"`
+	Compared int              `json:"compared"` // number of controls of both sides
+	Added    []ControlName    `json:"added"`
+	Removed  []ControlName    `json:"removed"`
+	Renamed  []RenamedControl `json:"renamed"`
+}
+
+// ControlName is the code and title of a control.
+type ControlName struct {
+	Code  string `json:"code"`
+	Title string `json:"title"`
+}
+
+// RenamedControl is a control whose title differs between two catalogs.
+type RenamedControl struct {
+	Code   string `json:"code"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// Basis identifies the inputs of a Statement of Applicability that concern all controls.
+type Basis struct {
+	Method    string `json:"method"`
+	Documents string `json:"documents"`
+	Scope     string `json:"scope"`
+}
+
+// newBasis returns the inputs that a version was drafted from.
+func newBasis(v *api.DeliverableVersion) Basis {
+	if v == nil {
+		return Basis{}
+	}
+	return Basis{Method: sanitizeLine(v.Method), Documents: v.Inputs["documents"], Scope: v.Inputs["scope"]}
+}
+
+// evidenceHash identifies an item's quotes and what they show, regardless of the names of the documents.
+func evidenceHash(i *api.SoAItem) string {
+	var quotes []string
+	for _, e := range i.Evidence {
+		quotes = append(quotes, e.Statement+"\x00"+e.Stance+"\x00"+e.Quote)
+	}
+	slices.Sort(quotes)
+	return fingerprint(quotes...)
+}
+
+// wordingHash identifies the catalog's text of an item's control.
+func wordingHash(i *api.SoAItem) string {
+	parts := []string{i.ControlTitle}
+	for _, st := range i.Statements {
+		parts = append(parts, st.Text)
+	}
+	return fingerprint(parts...)
+}
+
+// WithControls returns the baseline with what is needed to explain changes, and to compare it with one of another catalog. It
+// is not written to files.
+func (b *Baseline) WithControls(f *Facts) *Baseline {
+	out := *b
+	out.basis, out.controls = f.Basis, map[string]*Control{}
+	for i := range f.Controls {
+		out.controls[f.Controls[i].Code] = &f.Controls[i]
+	}
+	return &out
+}
+
+// withControlsOf returns the baseline without the gaps of controls that the other side doesn't have.
+func (b *Baseline) withControlsOf(other *Baseline) *Baseline {
+	out := *b
+	out.Gaps = slices.DeleteFunc(slices.Clone(b.Gaps), func(k KnownGap) bool { return other.controls[k.Control] == nil })
+	return &out
+}
+
+// compareCatalogs returns how the controls of two sides differ.
+func compareCatalogs(before, after *Baseline) *CatalogChange {
+	d := &CatalogChange{
+		Before: before.Catalog, After: after.Catalog, Added: []ControlName{}, Removed: []ControlName{}, Renamed: []RenamedControl{},
+	}
+	for code, c := range after.controls {
+		switch was := before.controls[code]; {
+		case was == nil:
+			d.Added = append(d.Added, ControlName{code, c.Title})
+		case was.Title != c.Title:
+			d.Renamed = append(d.Renamed, RenamedControl{code, was.Title, c.Title})
+		}
+	}
+	for code, c := range before.controls {
+		if after.controls[code] == nil {
+			d.Removed = append(d.Removed, ControlName{code, c.Title})
+		}
+	}
+	d.Compared = len(after.controls) - len(d.Added)
+	byCode := func(x, y ControlName) int { return strings.Compare(x.Code, y.Code) }
+	slices.SortFunc(d.Added, byCode)
+	slices.SortFunc(d.Removed, byCode)
+	slices.SortFunc(d.Renamed, func(x, y RenamedControl) int { return strings.Compare(x.Code, y.Code) })
+	return d
+}
+
+// explain sets the causes of a change, and the sentence that names what differs.
+func (c *Change) explain(before, after *Baseline, decided bool) {
+	was, now := before.controls[c.ControlCode], after.controls[c.ControlCode]
+	var why []string
+	add := func(cause, text string) {
+		if !slices.Contains(c.Causes, cause) {
+			c.Causes = append(c.Causes, cause)
+		}
+		why = append(why, text)
+	}
+	if decided {
+		add("user", "decided by a person")
+	}
+	if was == nil || now == nil {
+		c.Why = strings.Join(why, ", ")
+		return
+	}
+	if was.Applicability != now.Applicability {
+		add("user", fmt.Sprintf("was %s, now %s", prose.Humanize(was.Applicability), prose.Humanize(now.Applicability)))
+	}
+	if was.Evidence != now.Evidence {
+		add("evidence", "other quotes")
+	}
+	if was.Wording != now.Wording {
+		add("catalog", "worded differently in the catalog")
+	}
+	if before.basis.Method != after.basis.Method {
+		add("rule", fmt.Sprintf("read by %s, before by %s", after.basis.Method, before.basis.Method))
+	}
+	if len(why) == 0 && before.Catalog != after.Catalog {
+		add("catalog", "same quotes and wording, but closeness in meaning is learned from the catalog, which is another one")
+	}
+	if len(why) == 0 && before.basis.Documents != after.basis.Documents {
+		add("evidence", "same quotes, but other documents, with which they are compared")
+	}
+	if len(why) == 0 && before.basis.Scope != after.basis.Scope {
+		add("user", "same quotes, but another scope")
+	}
+	c.Why = strings.Join(why, ", ")
+}
+
+// describe returns the catalogs and how many controls are compared, in one line.
+func (c *CatalogChange) describe() string {
+	return fmt.Sprintf("catalogs: %s → %s; compared are the %s that both sides have (%d added, %d removed, %d renamed)",
+		c.Before, c.After, prose.Count(c.Compared, "control", "controls"), len(c.Added), len(c.Removed), len(c.Renamed))
+}
+
+// lists returns the lists of controls with their headings, without those that are empty.
+func (c *CatalogChange) lists() (out []controlList) {
+	names := func(all []ControlName) (lines []string) {
+		for _, n := range all {
+			lines = append(lines, fmt.Sprintf("%-10s %s", escapeLeadingColons(n.Code), n.Title))
+		}
+		return lines
+	}
+	var renamed []string
+	for _, r := range c.Renamed {
+		renamed = append(renamed, fmt.Sprintf("%-10s %s (was %s)", escapeLeadingColons(r.Code), r.After, r.Before))
+	}
+	for _, l := range []controlList{
+		{"added with " + c.After + ", so not compared", names(c.Added)},
+		{"not in " + c.After + ", so not compared", names(c.Removed)},
+		{"renamed in " + c.After, renamed},
+	} {
+		if len(l.lines) > 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// controlList is a list of controls with a heading.
+type controlList struct {
+	title string
+	lines []string
+}
