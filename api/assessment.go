@@ -1,6 +1,9 @@
 package api
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Assessment is the central record: the assessment of one organization against a catalog version
 // and frameworks.
@@ -29,6 +32,11 @@ type Assessment struct {
 	NoRemoteModel bool             `json:"no_remote_model"`
 	Revision      int              `json:"revision"`
 	Counts        AssessmentCounts `json:"counts"`
+}
+
+// MayBeSameClient reports whether two assessments may be of the same client: unless they name different ones.
+func (a *Assessment) MayBeSameClient(b *Assessment) bool {
+	return a.ClientName == "" || b.ClientName == "" || strings.EqualFold(a.ClientName, b.ClientName)
 }
 
 // CarriedFrom describes what an assessment has inherited from an earlier one.

@@ -21,8 +21,16 @@ type Correction struct {
 	DecidedBy    Actor              `json:"decided_by"`
 	Source       CorrectionSource   `json:"source" doc:"line if it follows from a decision on the control's line, passage if the passage itself was decided on."`
 	EditID       string             `json:"edit_id" doc:"The change of the line from which it follows; empty if it doesn't."`
+	// CopiedFrom is set in a clone if the correction was made in another assessment.
+	CopiedFrom *CorrectionOrigin `json:"copied_from,omitempty" doc:"In a clone, where the correction was made if not in this assessment."`
 	// IsDocumentDeleted is computed when the correction is read.
 	IsDocumentDeleted bool `json:"document_deleted" doc:"The document was deleted since. The correction still applies to the same passage in other documents."`
+}
+
+// CorrectionOrigin is the assessment in which a correction was made, at the clone's remote.
+type CorrectionOrigin struct {
+	AssessmentID   string `json:"assessment_id"`
+	AssessmentName string `json:"assessment_name"`
 }
 
 // CorrectedPassage is a passage as it was when a user decided on it.

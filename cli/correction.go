@@ -94,6 +94,7 @@ func (a *app) correctionShow() *cobra.Command {
 						field("shows", formatCorrectedLabel(c)),
 						field("drafted as", c.DraftedLabel+" ("+c.Method+")"),
 						field("decided by", fmt.Sprintf("%s, %s, on %s", c.DecidedBy.Name, print.FormatTime(c.CreatedAt), source)),
+						field("made in", correctionOrigin(c)),
 						field("document", formatCorrectedDocument(c)),
 						field("words", c.Quote),
 					)
@@ -102,6 +103,14 @@ func (a *app) correctionShow() *cobra.Command {
 				})
 		},
 	}
+}
+
+// correctionOrigin returns the name of the assessment from which a clone got a copy of the correction, or "".
+func correctionOrigin(c *api.Correction) string {
+	if c.CopiedFrom == nil {
+		return ""
+	}
+	return c.CopiedFrom.AssessmentName
 }
 
 // correctionDecide returns the command that accepts or rejects passages.

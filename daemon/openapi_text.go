@@ -45,7 +45,7 @@ var apiTags = []*huma.Tag{
 	{Name: "Knowledge base", Description: "Passages of the evidence, searchable by meaning, each with its place in the document."},
 	{Name: "Scope and SoA", Description: "What is assessed, and which controls apply, with reasons and evidence."},
 	{Name: "Readers", Description: "Who judges the evidence: requirements with their passages to read, and readings by people or models, as files."},
-	{Name: "Corrections", Description: "People's decisions on what passages show; the organization's later drafts apply them. They are never exported or synced."},
+	{Name: "Corrections", Description: "People's decisions on what passages show; the organization's later drafts apply them. They are never exported; clones have those of their client."},
 	{Name: "Gap analysis", Description: "Controls whose requirements the evidence doesn't meet."},
 	{Name: "Maturity", Description: "A level from 0 to 5 for each control."},
 	{Name: "POA&M", Description: "The plan of action and milestones."},

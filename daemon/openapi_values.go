@@ -62,7 +62,7 @@ var exampleFields = map[string]any{
 	"edited_fields": []string{}, "author_ids": []string{exampleUser}, "reason": "The evidence was read and discussed.", "comment": "Read and agreed.", "revision": 3, "warnings": []string{},
 	"Statement.corrections": nil, "Correction.topic": "Access reviews", "Correction.statement": "Access rights are reviewed by owners at defined intervals.",
 	"Correction.label": "states", "drafted_label": "part", "Correction.method": "builtin/21", "Correction.quote": exampleQuote,
-	"Correction.edit_id": "", "document_deleted": false, "CorrectedPassage.filename": examplePolicyFile, "CorrectedPassage.title": examplePolicy,
+	"Correction.edit_id": "", "Correction.copied_from": nil, "document_deleted": false, "CorrectedPassage.filename": examplePolicyFile, "CorrectedPassage.title": examplePolicy,
 	"CorrectedPassage.kind": "policy", "CorrectedPassage.date": "2026-01-15", "CorrectedPassage.heading_path": []string{"10. Access reviews"},
 	"CorrectedPassage.text": exampleQuote, "AppliedCorrection.label": "states", "AppliedCorrection.quote": exampleQuote,
 	"AppliedCorrection.decided_by": "Ada Byron", "near_identical": true, "statement_number": 1, "AddCorrectionInput.label": "states",

@@ -154,6 +154,14 @@ func WithSyncLog[R any](target func(*R) SyncTarget) Option[R] {
 	return func(t *Table[R]) { t.untyped.syncTarget = func(r any) SyncTarget { return target(r.(*R)) } }
 }
 
+// WithRelatedSyncLog also logs changes to a table's records under the records that targets returns. These may be virtual:
+// records that only clones store, because their remote derives them from others.
+func WithRelatedSyncLog[R any](targets func(tx *Tx, org string, r *R) ([]SyncTarget, error)) Option[R] {
+	return func(t *Table[R]) {
+		t.untyped.relatedSyncTargets = func(tx *Tx, org string, r any) ([]SyncTarget, error) { return targets(tx, org, r.(*R)) }
+	}
+}
+
 // SyncTarget is the record under which a change is logged. If Table is empty, it is the changed record itself.
 type SyncTarget struct {
 	Assessment, Table string
@@ -218,6 +226,15 @@ func (s *untypedTable) recordSyncChange(tx *Tx, primary []byte, old, fresh any) 
 	name, ok := org.(string)
 	if err != nil || !ok || as.Assessment == "" {
 		return err
+	}
+	if s.relatedSyncTargets != nil {
+		related, err := s.relatedSyncTargets(tx, name, r)
+		if err != nil {
+			return err
+		}
+		for _, t := range related {
+			tx.MarkChangedForSync(name, t.Assessment, t.Table, t.Key.b)
+		}
 	}
 	role, err := tx.syncRole(name, as.Assessment)
 	if err != nil || role == "" {

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"errors"
 	"slices"
+	"strings"
 
 	"github.com/scf-service/service/api"
 )
@@ -258,12 +260,14 @@ var (
 	Translations = newTenantTable("translations", func(r *Translation) (string, Key) {
 		return r.OrganizationID, K(r.Language, r.StatementID)
 	})
-	// Corrections holds users' decisions about passages. It is neither synced nor exported: it stays within the
-	// organization.
+	// Corrections holds users' decisions about passages. It is never exported: it stays within the organization. Clones
+	// get the corrections that apply to their assessment; those made in other assessments as copies (see
+	// CopiedCorrectionID).
 	Corrections = newTenantTable("corrections", func(r *api.Correction) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("passage", func(r *api.Correction) []Key { return []Key{K(r.StatementID, r.Passage.SHA256)} }),
 		Index("assessment", func(r *api.Correction) []Key { return []Key{K(r.AssessmentID, r.ControlCode)} }),
-		CountBy[api.Correction]("", 0))
+		CountBy[api.Correction]("", 0), withAssessmentSyncLog(func(r *api.Correction) string { return r.AssessmentID }),
+		WithRelatedSyncLog(copiesOfCorrection))
 	// FormerMembers holds the people who were members, so that items that they own can be found.
 	FormerMembers = newTenantTable("former_members", func(r *FormerMember) (string, Key) { return r.OrganizationID, K(r.UserID) })
 	Delegations   = newTenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
@@ -509,6 +513,52 @@ func newVersionTable[R any](name string, parts figureParts, version func(*R) *ap
 		withAssessmentSyncLog(func(r *R) string { return version(r).AssessmentID }),
 	)
 }
+
+// copiesOfCorrection returns the copies of a correction in the clones of other assessments that may be of the same client.
+func copiesOfCorrection(tx *Tx, org string, c *api.Correction) (out []SyncTarget, err error) {
+	if c.CopiedFrom != nil {
+		return nil, nil
+	}
+	var madeIn *api.Assessment
+	for l, err := range SyncLinks.Scan(tx, org) {
+		if err != nil {
+			return nil, err
+		}
+		if l.Role != SyncRoleRemote || l.AssessmentID == c.AssessmentID {
+			continue
+		}
+		if madeIn == nil {
+			a, err := Assessments.Get(tx, org, c.AssessmentID)
+			if err != nil && !errors.Is(err, ErrNotFound) { // not found while the assessment is being deleted
+				return nil, err
+			}
+			madeIn = &a
+		}
+		to, err := Assessments.Get(tx, org, l.AssessmentID)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if madeIn.MayBeSameClient(&to) {
+			out = append(out, SyncTarget{
+				Assessment: to.ID, Table: "corrections", Key: K(CopiedCorrectionID(c.ID, to.ID)),
+			})
+		}
+	}
+	return out, nil
+}
+
+// CopiedCorrectionID returns the ID that a correction made in another assessment has in clones of the given one.
+func CopiedCorrectionID(id, assessment string) string { return id + copiedFor + assessment }
+
+// SplitCopiedCorrectionID returns the parts of an ID made by CopiedCorrectionID, or false for any other ID.
+func SplitCopiedCorrectionID(copied string) (id, assessment string, ok bool) {
+	return strings.Cut(copied, copiedFor)
+}
+
+const copiedFor = "@"
 
 // withAssessmentSyncLog logs changes to a table's records if their assessment is synced. assessment returns a
 // record's assessment.

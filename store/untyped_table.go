@@ -27,6 +27,8 @@ type untypedTable struct {
 	figures func(old, fresh any) (assessment string, parts figureParts)
 	// syncTarget returns the record under which a change is logged; nil disables logging.
 	syncTarget func(any) SyncTarget
+	// relatedSyncTargets returns further records, virtual ones included, that change with the record; nil means none.
+	relatedSyncTargets func(tx *Tx, org string, record any) ([]SyncTarget, error)
 }
 
 // tableIndex is an index of a table.

@@ -425,7 +425,12 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 		}
 		setIfPresent(&a.Name, b.Name)
 		setIfPresent(&a.Description, b.Description)
-		setIfPresent(&a.ClientName, client)
+		if client != nil && *client != a.ClientName {
+			a.ClientName = *client
+			if err := MarkCopiedCorrections(tx, by.OrganizationID, a.ID); err != nil {
+				return err
+			}
+		}
 		setIfPresent(&a.NoRemoteModel, b.NoRemoteModel)
 		b.DueDate.AssignIfSet(&a.DueDate)
 		a.Revision++

@@ -26,32 +26,78 @@ const (
 )
 
 // correctionClients finds out whose corrections apply to an assessment. Corrections made for one client
-// don't apply to another, because a reader of the same organization may work for both.
+// don't apply to another, because a reader of the same organization may work for both. Neither do those of an
+// organization whose assessment was cloned apply to other organizations' assessments in the same data folder.
 type correctionClients struct {
-	tx      *store.Tx
-	org     string
-	clients map[string]string // names by assessment
+	tx    *store.Tx
+	org   string
+	known map[string]correctionOwner // by assessment
 }
 
-// areShared reports whether two assessments share corrections: always, unless they name different clients.
+func newCorrectionClients(tx *store.Tx, org string) *correctionClients {
+	return &correctionClients{tx, org, map[string]correctionOwner{}}
+}
+
+// correctionOwner describes to whom an assessment's corrections belong.
+type correctionOwner struct {
+	api.Assessment
+	remote string // identifies the remote's organization, or "" if the assessment isn't a clone
+}
+
+// maxCarriedYears is the maximum number of earlier assessments that owner goes back through.
+const maxCarriedYears = 20
+
+// owner returns to whom an assessment's corrections belong. A new assessment that was created from a clone
+// belongs to the clone's remote.
+func (c *correctionClients) owner(assessment string) (correctionOwner, error) {
+	if o, ok := c.known[assessment]; ok {
+		return o, nil
+	}
+	var o correctionOwner
+	var err error
+	id := assessment
+	if o.Assessment, err = store.Assessments.Get(c.tx, c.org, id); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return o, err
+	}
+	from := &o.Assessment
+	for range maxCarriedYears {
+		l, err := store.SyncLinks.Get(c.tx, c.org, id)
+		if err == nil && l.Role == store.SyncRoleClone {
+			o.remote = cmp.Or(l.RemoteOrganization, l.PeerID, l.AssessmentID)
+			break
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return o, err
+		}
+		if from.CarriedFrom == nil || from.CarriedFrom.AssessmentID == "" {
+			break
+		}
+		id = from.CarriedFrom.AssessmentID
+		earlier, err := store.Assessments.Get(c.tx, c.org, id)
+		if errors.Is(err, store.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return o, err
+		}
+		from = &earlier
+	}
+	c.known[assessment] = o
+	return o, nil
+}
+
+// areShared reports whether two assessments share corrections: always, unless they name different clients or belong to
+// different organizations.
 func (c *correctionClients) areShared(a, b string) (bool, error) {
 	if a == b {
 		return true, nil
 	}
-	var names [2]string
-	for n, id := range []string{a, b} {
-		name, known := c.clients[id]
-		if !known {
-			one, err := store.Assessments.Get(c.tx, c.org, id)
-			if err != nil && !errors.Is(err, store.ErrNotFound) {
-				return false, err
-			}
-			name = one.ClientName
-			c.clients[id] = name
-		}
-		names[n] = name
+	x, err := c.owner(a)
+	if err != nil {
+		return false, err
 	}
-	return names[0] == "" || names[1] == "" || strings.EqualFold(names[0], names[1]), nil
+	y, err := c.owner(b)
+	return x.remote == y.remote && x.MayBeSameClient(&y.Assessment), err
 }
 
 // readCorrections returns people's decisions about passages that apply to an assessment. If a decision on
@@ -60,7 +106,7 @@ func (s *Service) readCorrections(ctx context.Context, a *api.Assessment, resetI
 	var all []reading.Correction
 	org := a.OrganizationID
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		clients := correctionClients{tx, org, map[string]string{a.ID: a.ClientName}}
+		clients := newCorrectionClients(tx, org)
 		var reset api.SoAItem
 		if resetItemID != "" {
 			var err error
@@ -72,7 +118,7 @@ func (s *Service) readCorrections(ctx context.Context, a *api.Assessment, resetI
 			if err != nil {
 				return err
 			}
-			if c.Source == api.LineCorrected && c.AssessmentID == reset.AssessmentID && c.ControlCode == reset.ControlCode {
+			if isFromLine(&c) && c.AssessmentID == reset.AssessmentID && c.ControlCode == reset.ControlCode {
 				continue
 			}
 			switch applies, err := clients.areShared(a.ID, c.AssessmentID); {
@@ -93,6 +139,9 @@ func (s *Service) readCorrections(ctx context.Context, a *api.Assessment, resetI
 	}
 	return reading.NewCorrections(all), nil
 }
+
+// isFromLine reports whether a correction results from a decision on an item of its assessment.
+func isFromLine(c *api.Correction) bool { return c.Source == api.LineCorrected && c.CopiedFrom == nil }
 
 // correctedPassage returns a correction's passage in the form that a reader gets.
 func correctedPassage(c *api.Correction) reading.Passage {
@@ -154,9 +203,8 @@ func recordLineCorrections(
 	if !isReview || !by.IsPerson() || confirmsAgain {
 		return nil
 	}
-	isOfLine := func(c *api.Correction) bool { return c.Source == api.LineCorrected }
 	var err error
-	if e.ReplacedCorrections, err = deleteCorrections(tx, by.OrganizationID, isOfLine, after.AssessmentID, after.ControlCode); err != nil {
+	if e.ReplacedCorrections, err = deleteCorrections(tx, by.OrganizationID, isFromLine, after.AssessmentID, after.ControlCode); err != nil {
 		return err
 	}
 	if !isReset {
@@ -310,7 +358,7 @@ func putCorrection(tx *store.Tx, by api.Caller, c *api.Correction) (replaced []a
 // findSamePassage returns the stored corrections on the statement and passage of c, except those for other
 // clients, and the number of all corrections on the statement and text, under any heading and for any client.
 func findSamePassage(tx *store.Tx, org string, c *api.Correction) (same []api.Correction, ofText int, err error) {
-	clients := correctionClients{tx, org, map[string]string{}}
+	clients := newCorrectionClients(tx, org)
 	for old, err := range store.Corrections.By("passage").Scan(tx, org, store.Prefix(c.StatementID, c.Passage.SHA256)) {
 		if err != nil {
 			return nil, 0, err
@@ -447,8 +495,7 @@ func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddC
 		case err != nil:
 			return err
 		case !stored:
-			return api.Conflict("an organization can have up to %d corrections, and up to %d for the same requirement and text; "+
-				"remove some that are no longer needed", maxCorrections, maxCorrectionsPerPassage)
+			return tooManyCorrectionsError()
 		}
 		return audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: "correction.added", AssessmentID: a.ID,
@@ -460,6 +507,11 @@ func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddC
 		})
 	})
 	return &out, err
+}
+
+func tooManyCorrectionsError() error {
+	return api.Conflict("an organization can have up to %d corrections, and up to %d for the same requirement and text; "+
+		"remove some that are no longer needed", maxCorrections, maxCorrectionsPerPassage)
 }
 
 // quoteUnlessSilent returns a correction's quote, or "" if the correction says that the passage shows nothing.
@@ -529,6 +581,9 @@ func (s *Service) ListCorrections(ctx context.Context, by api.Caller, in *api.Co
 
 // markIfDocumentDeleted sets IsDocumentDeleted of a correction if its document no longer exists.
 func markIfDocumentDeleted(tx *store.Tx, c *api.Correction) error {
+	if c.CopiedFrom != nil { // the document is in another assessment of the remote
+		return nil
+	}
 	exists, err := store.Documents.Has(tx, c.OrganizationID, c.Passage.DocumentID)
 	c.IsDocumentDeleted = !exists
 	return err
@@ -553,11 +608,15 @@ func (s *Service) RemoveCorrection(ctx context.Context, by api.Caller, in *api.C
 		if err != nil {
 			return store.ToNotFound(err, "correction", in.CorrectionID)
 		}
-		return errors.Join(store.Corrections.Delete(tx, by.OrganizationID, c.ID), audit.RecordAndPublishEvent(tx, by, audit.Event{
-			Type: "correction.removed", AssessmentID: c.AssessmentID,
-			Summary:      fmt.Sprintf("removed the correction by which %s %s a passage for %s", c.DecidedBy.Name, c.Decision, c.ControlCode),
-			ResourceType: "correction", ResourceID: c.ID, Data: map[string]any{"control_code": c.ControlCode, "statement_id": c.StatementID},
-		}))
+		return removeCorrection(tx, by, &c)
 	})
 	return &api.None{}, err
+}
+
+func removeCorrection(tx *store.Tx, by api.Caller, c *api.Correction) error {
+	return errors.Join(store.Corrections.Delete(tx, by.OrganizationID, c.ID), audit.RecordAndPublishEvent(tx, by, audit.Event{
+		Type: "correction.removed", AssessmentID: c.AssessmentID,
+		Summary:      fmt.Sprintf("removed the correction by which %s %s a passage for %s", c.DecidedBy.Name, c.Decision, c.ControlCode),
+		ResourceType: "correction", ResourceID: c.ID, Data: map[string]any{"control_code": c.ControlCode, "statement_id": c.StatementID},
+	}))
 }

@@ -50,6 +50,8 @@ func (t *table) writePermission() api.Permission {
 		return "document:write"
 	case t.name == store.Scopes.Name():
 		return "scope:write"
+	case t.name == store.Corrections.Name():
+		return "soa:write"
 	case t.gate == api.GateGapAnalysis:
 		return "gap:write"
 	case t.gate != "":
@@ -89,6 +91,8 @@ func (r *batchApplier) applyRecord(tx *store.Tx, t *table, l *changeLine, change
 		err = r.applyScope(tx, t, l)
 	case t.name == store.Comments.Name():
 		err = r.applyComment(tx, t, l)
+	case t.name == store.Corrections.Name():
+		err = r.applyCorrection(tx, t, l)
 	case t.name == store.CarriedItems.Name():
 		err = r.applyCarriedItem(tx, l)
 	case t.kind == versionTable && l.Op == opInsert:
@@ -161,6 +165,11 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 		}
 		next.Revision++
 		next.UpdatedAt = tx.Now()
+		if slices.Contains(merged, "client_name") {
+			if err := assessment.MarkCopiedCorrections(tx, org, id); err != nil {
+				return err
+			}
+		}
 		if err := errors.Join(store.Assessments.Put(tx, org, &next),
 			audit.Append(tx, r.by, audit.Entry{
 				Action: "assessment.updated", ResourceType: "assessment", ResourceID: id,
@@ -391,6 +400,37 @@ func (r *batchApplier) applyCarriedItem(tx *store.Tx, l *changeLine) error {
 		return err
 	}
 	return store.CarriedItems.Insert(tx, r.target.org, &c)
+}
+
+// applyCorrection adds or removes a correction. Corrections are not changed, only replaced.
+func (r *batchApplier) applyCorrection(tx *store.Tx, t *table, l *changeLine) error {
+	switch l.Op {
+	case opDelete:
+		// It is no conflict if somebody has removed it already, or has decided about the passage again: the new decision stays.
+		_, err := assessment.RemoveSyncedCorrection(tx, r.by, r.batch.AssessmentID, recordIDFromKey(l.Key))
+		return err
+	case opEdit:
+		return api.Conflict("corrections cannot be changed; remove one and decide about the passage again")
+	}
+	f := maps.Clone(l.Record)
+	f["organization_id"], _ = json.Marshal(r.target.org)
+	var c api.Correction
+	if err := merge.FillRecord(f, &c); err != nil {
+		return err
+	}
+	other, err := assessment.AddSyncedCorrection(tx, r.by, &c)
+	if err != nil || other == nil {
+		return err
+	}
+	remote, _ := json.Marshal(other.Label)
+	conflict := &api.SyncConflict{
+		Kind: api.ConflictField, Table: t.name, RecordID: other.ID, Label: c.ControlCode, Field: "label",
+		Message: fmt.Sprintf("what a passage of %s shows about a requirement of %s was decided here and offline: “%s”",
+			c.Passage.Filename, c.ControlCode, prose.Truncate(c.Quote, 100)),
+		Base: newConflictSide(nil), Remote: newConflictSide(remote), Clone: r.cloneSide(l, l.Record["label"]),
+	}
+	conflict.Remote.By, conflict.Remote.At = other.DecidedBy.Name, &other.CreatedAt
+	return r.storeAndPublishConflict(tx, conflict, false)
 }
 
 // applyComment adds a comment made offline, with the pushing user as its author.

@@ -244,6 +244,8 @@ func (t *table) setEdit(change *orderedChange, current, base fields, exists bool
 	}
 	if t.name == store.Assessments.Name() {
 		change.order = " " // before its parts
+	} else if t.name == store.Corrections.Name() && change.line.Op == opInsert {
+		change.order = "b" // after the removal of those that it replaces
 	} else if change.rank == rankRecord {
 		change.order = "a"
 	}

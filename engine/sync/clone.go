@@ -118,6 +118,12 @@ func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) 
 				return api.Forbidden("only an owner or admin can detach an assessment that others have cloned")
 			}
 		}
+		if l.Role == store.SyncRoleClone { // corrections of the remote's other assessments don't outlast the link
+			err := tx.WithoutSyncLog(func() error { return assessment.RemoveCopiedCorrections(tx, by.OrganizationID, in.AssessmentID) })
+			if err != nil {
+				return err
+			}
+		}
 		return errors.Join(
 			store.DiscardSyncData(tx, by.OrganizationID, in.AssessmentID),
 			audit.Append(

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment"
@@ -195,12 +196,17 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 	switch {
 	case t.kind == itemTable:
 		left, err = assessment.Synced(t.gate).ApplyChanges(tx, by, c.AssessmentID, c.RecordID, changes)
+	case t.name == store.Corrections.Name():
+		return assessment.DecideCorrectionConflict(tx, by, c.RecordID, stringFromJSON(to))
 	case t.name == store.Scopes.Name():
 		left, _, err = assessment.ApplyScopeChanges(tx, by, c.AssessmentID, c.RecordID, changes, t.readOnlyFields)
 	default:
 		var merged []string
 		if merged, left = merge.ApplyChanges(f, changes, t.readOnlyFields); len(merged) > 0 {
 			err = t.put(tx, by.OrganizationID, f)
+			if err == nil && slices.Contains(merged, "client_name") {
+				err = assessment.MarkCopiedCorrections(tx, by.OrganizationID, c.AssessmentID)
+			}
 		}
 	}
 	if err == nil && len(left) > 0 {

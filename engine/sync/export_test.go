@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/scf-service/service/store"
 )
@@ -12,6 +14,7 @@ import (
 // Dump writes the synced records of an assessment.
 func Dump(tx *store.Tx, org, id string, w io.Writer) error {
 	for _, t := range tables {
+		var out []string // a clone's copies of corrections come in another order
 		for key, err := range t.keys(tx, org, id) {
 			if err != nil {
 				return err
@@ -24,7 +27,11 @@ func Dump(tx *store.Tx, org, id string, w io.Writer) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "%s %x %s\n", t.name, key, b)
+			out = append(out, fmt.Sprintf("%s %x %s\n", t.name, key, b))
+		}
+		slices.Sort(out)
+		if _, err := io.WriteString(w, strings.Join(out, "")); err != nil {
+			return err
 		}
 	}
 	return nil

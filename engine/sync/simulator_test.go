@@ -50,7 +50,7 @@ func TestSimulator(t *testing.T) {
 	})
 	t.Logf("%d runs: %v", n, tally)
 	for _, what := range []string{
-		"edit", "approve", "move", "document", "conflict field",
+		"edit", "approve", "move", "document", "correction", "conflict field",
 		"conflict approval", "conflict version", "conflict state", "bundle", "answer",
 	} {
 		if n >= 100 && tally[what] == 0 {
@@ -58,6 +58,9 @@ func TestSimulator(t *testing.T) {
 		}
 	}
 }
+
+// otherAssessment is an assessment of the remote whose corrections apply to the synced one.
+const otherAssessment = "01a00000-0000-7000-8000-000000000009"
 
 // run is one run of the simulator.
 type run struct {
@@ -83,6 +86,7 @@ type parcel struct {
 func simulate(t *testing.T, seed uint64) map[string]int {
 	w := newWorld(t, seed, 2+int(seed%3))
 	r := &run{world: w, written: map[string]string{}, replaced: map[string]bool{}, did: map[string]int{}}
+	w.addOtherAssessment(otherAssessment, "")
 	defer func() {
 		for _, s := range append(slices.Clone(w.sites), w.remote) {
 			_ = s.db.Close()
@@ -242,7 +246,7 @@ func (r *run) performAction(s *site) {
 	if v.ID == "" {
 		return
 	}
-	switch what := r.rng.IntN(14); what {
+	switch what := r.rng.IntN(15); what {
 	default:
 		it := items[r.rng.IntN(len(items))]
 		in := &api.UpdateSoAItemInput{SoAItemID: it.ID}
@@ -325,6 +329,17 @@ func (r *run) performAction(s *site) {
 		content := fmt.Sprintf("document %d", r.rng.IntN(12))
 		must(r.t, s.addDocument(content))
 		r.did["document"]++
+	case 11:
+		r.did["correction"]++
+		if all := s.corrections(); len(all) > 0 && r.rng.IntN(3) == 0 {
+			s.removeCorrection(all[r.rng.IntN(len(all))].ID)
+			return
+		}
+		of := assessmentID
+		if s == r.remote && r.rng.IntN(2) == 0 {
+			of = otherAssessment
+		}
+		s.correct(of, fmt.Sprintf("Passage %d.", r.rng.IntN(5)), []string{"states", "part", "silent"}[r.rng.IntN(3)])
 	case 10:
 		value := r.value()
 		in := &api.UpdateAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessmentID}}

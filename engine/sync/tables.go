@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/store"
 )
@@ -241,6 +242,7 @@ var tables = []*table{
 		table{kind: itemTable, gate: api.GatePOAM, localFields: itemLocalFields, labelField: "poam_code"},
 		itemsOfVersions(store.POAMVersions, store.POAMItems, func(v *api.POAMVersion) string { return v.ID }),
 	),
+	correctionsTable(),
 	newTable(store.CarriedItems, table{kind: writeOnceTable, labelField: "gate"}, byKeyPrefix(store.CarriedItems)),
 	newTable(store.Readers, table{kind: remoteTable, labelField: "name"}, byKeyPrefix(store.Readers)),
 	newTable(store.Readings, table{kind: remoteTable, labelField: "reader"}, byKeyPrefix(store.Readings)),
@@ -253,6 +255,67 @@ var tables = []*table{
 	newTable(store.LifecycleEvents, table{kind: remoteTable, labelField: "event_type"}, byKeyPrefix(store.LifecycleEvents)),
 	newTable(store.Timeline, table{kind: remoteTable, labelField: "summary"}, byKeyPrefix(store.Timeline)),
 	newTable(store.SyncConflicts, table{kind: remoteIssuedTable, labelField: "label"}, byAssessmentIndex(store.SyncConflicts)),
+}
+
+// correctionsTable returns the table of corrections. The remote derives the copies that its clones get of other
+// assessments' corrections, and doesn't store them.
+func correctionsTable() *table {
+	t := newTable(
+		store.Corrections,
+		table{kind: contentTable, labelField: "control_code", localFields: []string{"edit_id", "document_deleted"}},
+		byAssessmentIndex(store.Corrections),
+	)
+	stored, storedKeys := t.read, t.keys
+	t.read = func(tx *store.Tx, org string, key []byte) (fields, bool, error) {
+		f, exists, err := stored(tx, org, key)
+		if exists || err != nil {
+			return f, exists, err
+		}
+		id := recordIDFromKey(key)
+		_, assessmentID, isCopy := store.SplitCopiedCorrectionID(id)
+		if !isCopy {
+			return nil, false, nil
+		}
+		if isRemote, err := isRemote(tx, org, assessmentID); err != nil || !isRemote {
+			return nil, false, err
+		}
+		c, exists, err := assessment.ReadCopiedCorrection(tx, org, id)
+		if err != nil || !exists {
+			return nil, false, err
+		}
+		f, err = merge.FieldsFromRecord(c)
+		return f, true, err
+	}
+	t.keys = func(tx *store.Tx, org, assessmentID string) iter.Seq2[[]byte, error] {
+		return func(yield func([]byte, error) bool) {
+			for key, err := range storedKeys(tx, org, assessmentID) {
+				if !yield(key, err) || err != nil {
+					return
+				}
+			}
+			if isRemote, err := isRemote(tx, org, assessmentID); err != nil || !isRemote {
+				if err != nil {
+					yield(nil, err)
+				}
+				return
+			}
+			for id, err := range assessment.CopiedCorrectionIDs(tx, org, assessmentID) {
+				if !yield(store.K(id).Bytes(), err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+	return t
+}
+
+// isRemote reports whether an assessment has clones.
+func isRemote(tx *store.Tx, org, assessmentID string) (bool, error) {
+	l, err := store.SyncLinks.Get(tx, org, assessmentID)
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrBadKey) {
+		return false, nil
+	}
+	return l.Role == store.SyncRoleRemote, err
 }
 
 // documentReadOnlyFields lists the fields of a document that change only with its content.
