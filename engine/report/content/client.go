@@ -175,7 +175,8 @@ func (v *Report) briefSection() []block.Block {
 	}
 	return append(out, block.NewPara("", fmt.Sprintf(
 		"Not shown here: the %s behind these risks, the %s of the plan, and the method; the report for the client has them.",
-		prose.Count(len(v.Findings), "finding", "findings"), prose.Count(len(v.POAMItems), "action", "actions"))))
+		prose.Count(len(v.Findings), "finding", "findings"), prose.Count(len(v.POAMItems), "action", "actions"))),
+		block.NewPara("empty", v.versionsSentence()))
 }
 
 // risksSection describes the key risks: cause, event and consequence, and what to do first.

@@ -22,7 +22,7 @@ func (v *Report) Document() block.Document {
 		d.Front = v.answerBlocks()
 	}
 	if d.Brief = v.isBrief(); d.Brief {
-		d.Facts, d.Versions = block.Facts{}, v.briefVersionsTable()
+		d.Facts, d.Versions = block.Facts{}, block.Table{} // the last paragraph names the versions
 	}
 	for _, p := range v.Template.Sections {
 		if s := v.Section(p); len(s.Blocks) > 0 {
@@ -305,28 +305,29 @@ func (v *Report) versionsTable() block.Table {
 	return t
 }
 
-// briefVersionsTable returns a shorter form of versionsTable, with one line for each version.
-func (v *Report) briefVersionsTable() block.Table {
-	t := block.Table{Caption: "Versions this report is based on", Columns: []block.Column{
-		{Name: "Version", Width: 8}, {Name: "Content SHA-256", Width: 12},
-	}}
+// versionsSentence names the versions that the report is based on, each with the beginning of its hash. The file's
+// properties have the whole hashes.
+func (v *Report) versionsSentence() string {
+	var parts []string
 	for _, g := range v.Template.Gates {
 		st := v.approvalStatus(g)
-		line, sum := st.reason, block.Text("–")
-		if st.version != nil {
-			sum = block.Mono(st.version.ContentSHA256)
+		if st.version == nil {
+			continue
 		}
-		if st.approved {
-			line = fmt.Sprintf("%s %d, approved %s",
-				prose.Capitalize(g.Title()), st.version.VersionNumber, wording.ISODateOrEmpty(approvedAt(st)))
-			if st.wasGivenInAdvance() {
-				line += " in advance"
-			}
+		part := fmt.Sprintf("%s %d", g.Title(), st.version.VersionNumber)
+		if sum := st.version.ContentSHA256; len(sum) >= shortHash {
+			part += " (" + sum[:shortHash] + ")"
 		}
-		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{block.Text(line), sum}})
+		parts = append(parts, part)
 	}
-	return t
+	if len(parts) == 0 {
+		return "Nothing has been drafted yet."
+	}
+	return "Based on " + prose.JoinAnd(parts) + "; in parentheses, the beginning of the SHA-256 of each version’s content."
 }
+
+// shortHash is the number of hexadecimal digits of a hash that is shown where there is no room for all.
+const shortHash = 12
 
 func (v *Report) itemCount(g api.Gate) int {
 	switch g {

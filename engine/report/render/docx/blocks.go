@@ -18,7 +18,7 @@ func (x *docxWriter) writeBlock(b block.Block) {
 		}
 		x.writeHeading(level, b.ID, b.Text, false)
 	case block.Para:
-		x.writeParagraph(map[string]string{"empty": "Empty", "lead": "Lead", "headline": "Lead", "decision": "Notice"}[b.Class], b.Text)
+		x.writeParagraph(map[string]string{"empty": "Empty", "lead": "Lead", "headline": "Lead", "decision": "Decision"}[b.Class], b.Text)
 	case block.List:
 		for _, c := range b.Items {
 			x.writeParagraph("ListBullet", c)
@@ -217,7 +217,7 @@ func inlineFirstSpan(c block.Cell) block.Cell {
 }
 
 // tilesPerRow is the number of tiles in a row.
-const tilesPerRow = 4
+const tilesPerRow = 5
 
 // writeTiles writes key figures, each in its own box below its label.
 func (x *docxWriter) writeTiles(all []block.Fact) {

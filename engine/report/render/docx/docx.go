@@ -165,11 +165,19 @@ func (x *docxWriter) writeBody(d *block.Document) {
 	if w, h := d.FitLogo(160, 90); w > 0 {
 		x.placeImage(x.addImage("png", d.Logo), "Logo", d.Organization, w*12700, h*12700)
 	}
-	x.writeParagraph("Title", block.Text(d.Title))
+	if d.Brief {
+		x.writeCompactTitle(d.Title)
+	} else {
+		x.writeParagraph("Title", block.Text(d.Title))
+	}
 	if d.Organization+d.Assessment != "" {
 		x.writeParagraph("Subtitle", block.Text(strings.Trim(d.Organization+": "+d.Assessment, ": ")))
 	}
-	x.writeParagraph("Date", block.Text("As of "+d.AsOf+"."))
+	if d.Brief {
+		x.writeParagraph("", block.Text("As of "+d.AsOf+". Written by "+d.Tool+"."))
+	} else {
+		x.writeParagraph("Date", block.Text("As of "+d.AsOf+"."))
+	}
 	if d.Line != "" {
 		x.writeParagraph("Subtitle", block.UserText(d.Line))
 	}
@@ -190,11 +198,18 @@ func (x *docxWriter) writeBody(d *block.Document) {
 	}
 	if !d.Brief {
 		x.writeHeading(1, "about", "About this report", true)
+		x.writeBlock(d.Facts)
+		x.writeBlock(d.Versions)
+		x.writeParagraph("Colophon", block.Text("Written by "+d.Tool+"."))
 	}
-	x.writeBlock(d.Facts)
-	x.writeBlock(d.Versions)
-	x.writeParagraph("Colophon", block.Text("Written by "+d.Tool+"."))
 	x.endBody()
+}
+
+// writeCompactTitle writes the title of a report of few pages, without the space above other titles.
+func (x *docxWriter) writeCompactTitle(title string) {
+	x.writeRawXML(`<w:p><w:pPr><w:pStyle w:val="Title"/><w:spacing w:before="0" w:after="60"/></w:pPr>`)
+	x.writeRun(block.Span{Text: title})
+	x.writeRawXML(`</w:p>`)
 }
 
 func (x *docxWriter) startBody() {

@@ -257,6 +257,14 @@ var docxParagraphStyles = []docxStyle{
 		`<w:pBdr><w:left w:val="single" w:sz="24" w:space="8" w:color="{bad}"/></w:pBdr><w:shd w:val="clear" w:color="auto" w:fill="{bad-bg}"/><w:spacing w:before="120" w:after="120"/><w:ind w:left="170"/>`,
 		"",
 	},
+	{
+		"Decision",
+		"Decision",
+		"Normal",
+		"Normal",
+		`<w:pBdr><w:left w:val="single" w:sz="24" w:space="8" w:color="{accent}"/></w:pBdr><w:shd w:val="clear" w:color="auto" w:fill="{info-bg}"/><w:spacing w:before="120" w:after="120"/><w:ind w:left="170"/>`,
+		"",
+	},
 	{"Standing", "Standing", "Normal", "Normal", `<w:spacing w:after="160"/>`, ""},
 	{
 		"Fact",

@@ -282,12 +282,15 @@ func (p *pdfWriter) drawText(x, y float64, f *face, size float64, c drawing.Colo
 func (p *pdfWriter) drawFrontPage() {
 	d := p.doc
 	p.newPage()
+	band, y := 190.0, 62.0
+	if d.Brief { // the first page has to hold the answer, and may have to mark drafts
+		band, y = 145, 30
+	}
 	p.setFillColor(drawing.Accent)
-	p.file.Rect(0, 0, p.width, 190, "F")
+	p.file.Rect(0, 0, p.width, band, "F")
 	p.setFillColor(drawing.Band)
-	p.file.Rect(0, 190, p.width, 5, "F")
-	right := p.right - p.drawLogo()
-	y := 62.0
+	p.file.Rect(0, band, p.width, 5, "F")
+	right := p.right - p.drawLogo(band)
 	for _, l := range []struct {
 		text string
 		face *face
@@ -310,11 +313,14 @@ func (p *pdfWriter) drawFrontPage() {
 		})
 		y += 4
 	}
-	p.cursorY = 215
+	p.cursorY = band + 25
 	for _, n := range d.Notices {
 		p.drawNotice(n, nil, drawing.Warn, drawing.WarnGround)
 	}
-	if len(d.Draft) > 0 {
+	switch {
+	case len(d.Draft) > 0 && d.Brief:
+		p.drawNotice("DRAFT. "+strings.Join(d.Draft, " "), nil, drawing.Bad, drawing.BadGround)
+	case len(d.Draft) > 0:
 		p.drawNotice("DRAFT. Not everything in this report has been approved:", d.Draft, drawing.Bad, drawing.BadGround)
 	}
 	if len(d.Front) > 0 {
@@ -329,14 +335,15 @@ func (p *pdfWriter) drawFrontPage() {
 	}
 }
 
-// drawLogo draws the logo on a white background in the upper right corner of the first page. It
-// returns the width that it occupies.
-func (p *pdfWriter) drawLogo() float64 {
+// drawLogo draws the logo on a white background in the upper right corner of the first page, in the middle of the band
+// of the given height. It returns the width that it occupies.
+func (p *pdfWriter) drawLogo(band float64) float64 {
 	w, h := p.doc.FitLogo(130, 80)
 	if w == 0 || h == 0 {
 		return 0
 	}
-	const pad, top = 8.0, 40.0
+	const pad = 8.0
+	top := min(40, (band-h)/2-pad)
 	x := p.pageRight() - w - 2*pad
 	p.setFillColor(drawing.Paper)
 	p.file.Rect(x, top, w+2*pad, h+2*pad, "F")
@@ -419,7 +426,6 @@ func (p *pdfWriter) drawContentsLine(title, ref string, level int) {
 
 func (p *pdfWriter) drawAboutChapter() {
 	if p.doc.Brief {
-		p.drawBlock(p.doc.Versions)
 		return
 	}
 	p.startChapter(nil)
