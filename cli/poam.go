@@ -333,8 +333,8 @@ func (a *app) poamEdit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "edit POAM|CONTROL|ITEM", Short: "Change an item",
 		Long: "Changes the given fields of an item. Approved dates are kept; the new date is recorded\n" +
-			"next to them. Milestones keep their dates; change them with a workbook\n" +
-			"(`service poam import`). Completing an item completes its milestones; reopening it\nreopens them.",
+			"next to them. Open milestones move with the due date; change single ones with a\n" +
+			"workbook (`service poam import`). Completing an item completes its milestones; reopening it\nreopens them.",
 		Example: "  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n" +
 			"  service poam edit POAM-001 --status risk_accepted --risk-accepted-until 2027-06-30 --comments Approved",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -367,7 +367,6 @@ func (a *app) poamEdit() *cobra.Command {
 			return a.out.Print(i, func(p *print.Page) {
 				renderPOAMItem(p, i)
 				if b.DueDate != nil {
-					a.renderUnmovedMilestones(p, i)
 					renderDependencyConflicts(p, i, l)
 				}
 				if b.Status != nil && i.Status == "completed" && orZero(i.Comments) == "" {
@@ -409,23 +408,6 @@ func countOpenMilestones(i *api.POAMItem) (open int, last api.Date) {
 		}
 	}
 	return open, last
-}
-
-// renderUnmovedMilestones warns that the due dates of open milestones did not change when the item's due date
-// changed, and shows how to change them.
-func (a *app) renderUnmovedMilestones(p *print.Page, i *api.POAMItem) {
-	open, last := countOpenMilestones(i)
-	if open == 0 || last == i.CurrentDueDate() {
-		return
-	}
-	p.Blank()
-	p.Text(
-		"Open milestones keep their dates (the last is %s); the item is due %s. To move them, edit them in a workbook and import it:",
-		last,
-		i.CurrentDueDate(),
-	)
-	p.Command(a.suggestedCommandLine("report create --template poam --out poam.xlsx"))
-	p.Command(a.suggestedCommandLine("poam import poam.xlsx"))
 }
 
 // renderDependencyConflicts lists prerequisites that are due after the item and dependents that are

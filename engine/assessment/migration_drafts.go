@@ -80,7 +80,7 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 		}
 	}
 	if exists[api.GatePOAM] {
-		made, err := s.draftPOAMFrom(ctx, &m.after, &api.GapVersion{}, d.findingsWithPlaceholderIDs())
+		made, err := s.draftPOAMFrom(ctx, by, &m.after, &api.GapVersion{}, d.findingsWithPlaceholderIDs())
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/store"
 )
 
@@ -38,6 +39,35 @@ func (s *Service) recordDueChange(by api.Caller, i *api.POAMItem, to api.Date) {
 	if to != i.CurrentDueDate() {
 		i.DueChanges = append(slices.Clone(i.DueChanges), api.MilestoneChange{At: string(s.today()), By: by.Actor.Name, DueDate: to})
 	}
+}
+
+// moveMilestones moves an item's unfinished milestones with its due date, which was before: in proportion to the time
+// from today. The dates of an approved plan are kept, and the new ones are recorded as changes. It reports whether any
+// milestone moved.
+func (s *Service) moveMilestones(by api.Caller, i *api.POAMItem, before api.Date, approved bool) (moved bool) {
+	today, due := s.today(), i.CurrentDueDate()
+	if due == before || before == "" {
+		return false
+	}
+	i.Milestones = slices.Clone(i.Milestones)
+	for n := range i.Milestones {
+		m := &i.Milestones[n]
+		if !isUnfinishedMilestone(*m) {
+			continue
+		}
+		to := plan.MoveWithDueDate(m.CurrentDueDate(), today, before, due)
+		switch {
+		case to == m.CurrentDueDate():
+			continue
+		case approved:
+			change := api.MilestoneChange{At: string(today), By: by.Actor.Name, DueDate: to, Reason: "moved with the due date"}
+			m.Changes = append(slices.Clone(m.Changes), change)
+		default:
+			m.DueDate = to
+		}
+		moved = true
+	}
+	return moved
 }
 
 func hasSameTitleAndDueDate(a, b api.Milestone) bool {

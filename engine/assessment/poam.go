@@ -42,17 +42,18 @@ func poamInputsFrom(v *api.GapVersion, levels *api.MaturityVersion) map[string]s
 }
 
 // draftPOAM drafts a plan item for every finding whose severity is higher than informational.
-func (s *Service) draftPOAM(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
+func (s *Service) draftPOAM(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
 	v, found, err := readApprovedOrNewest(ctx, s, a, gap)
 	if err != nil {
 		return d, err
 	}
-	return s.draftPOAMFrom(ctx, a, &v, found)
+	return s.draftPOAMFrom(ctx, by, a, &v, found)
 }
 
 // draftPOAMFrom drafts plan items for the findings of one gap analysis.
 func (s *Service) draftPOAMFrom(
 	ctx context.Context,
+	by api.Caller,
 	a *api.Assessment,
 	v *api.GapVersion,
 	findings []api.Finding,
@@ -72,6 +73,16 @@ func (s *Service) draftPOAMFrom(
 	}
 	d = draft[api.POAMItem]{method: judge.RulesVersion, inputs: poamInputsFrom(v, levels)}
 	today := s.today()
+	budget, err := s.findBudget(ctx, by, a.ID, today)
+	if err != nil {
+		return d, err
+	}
+	basis := make(map[string]plan.Basis, len(findings))
+	for n := range findings {
+		b := plan.NewDueDateBasis(&findings[n], today)
+		b.NotBefore = budget.DelayFor(&findings[n], b)
+		basis[findings[n].ID] = b
+	}
 	var inScope func(string) bool
 	if err := s.db.View(ctx, func(tx *store.Tx) (err error) { inScope, err = s.newApplicabilityPredicate(tx, a, v); return err }); err != nil {
 		return d, err
@@ -86,13 +97,12 @@ func (s *Service) draftPOAMFrom(
 			c = api.Control{Code: f.ControlCode, Title: cmp.Or(f.ControlTitle, f.ControlCode), Description: f.Condition}
 		}
 		item = plan.DraftPOAMItem(c, *f, targets[f.ControlCode], today)
+		if basis[f.ID].NotBefore != "" {
+			budget.Delay(&item, today)
+		}
 		item.Item, item.FindingID, item.FindingOrigin = copyControlFields(f.Item), f.ID, f.ManualOriginKey()
 		return item, true, nil
 	})
-	basis := make(map[string]plan.Basis, len(findings))
-	for n := range findings {
-		basis[findings[n].ID] = plan.NewDueDateBasis(&findings[n], today)
-	}
 	d.mergePrevious = func(d *draft[api.POAMItem], before *previousVersion[api.POAMItem]) {
 		old := *before
 		old.items, old.lastApproved = reassignToOpenControls(
@@ -208,7 +218,37 @@ func findingsWithManualAction(findings []api.Finding) map[string]bool {
 	return out
 }
 
-// fixedDueDates maps the IDs of findings to the due dates that users set or that the evidence states.
+// findBudget returns what the documents in force state about when money can be spent, or nil.
+func (s *Service) findBudget(ctx context.Context, by api.Caller, assessment string, today api.Date) (*plan.Budget, error) {
+	finder, _, err := s.openFinder(ctx, by, assessment)
+	if err != nil {
+		return nil, err
+	}
+	var found []judge.Passage
+	for _, query := range plan.BudgetQueries {
+		passages, err := finder.Find(ctx, query, maxBudgetPassages)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, passages...)
+	}
+	var docs map[string]bool
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		all, err := documentsInTx(tx, by.OrganizationID, assessment)
+		docs = map[string]bool{}
+		for i := range all {
+			docs[all[i].ID] = !all[i].IsNotInForce()
+		}
+		return err
+	})
+	found = slices.DeleteFunc(found, func(p judge.Passage) bool { return !docs[p.DocumentID] })
+	return plan.FindBudget(found, today), err
+}
+
+// maxBudgetPassages is the number of passages that each search for budgets returns.
+const maxBudgetPassages = 25
+
+// fixedDueDates maps the IDs of findings to the dates that users set or that the evidence states, for the work or for its money.
 func fixedDueDates(findings []api.Finding, basis map[string]plan.Basis) map[string]api.Date {
 	out := map[string]api.Date{}
 	for _, f := range findings {
@@ -216,6 +256,8 @@ func fixedDueDates(findings []api.Finding, basis map[string]plan.Basis) map[stri
 			out[f.ID] = *f.DueDate
 		} else if stated := basis[f.ID].Stated; stated != "" {
 			out[f.ID] = stated
+		} else if from := basis[f.ID].NotBefore; from != "" {
+			out[f.ID] = "from " + from
 		}
 	}
 	return out
@@ -421,11 +463,15 @@ func (s *Service) newPOAMItemChange(
 		if b.DueDate != nil || b.Milestones != nil {
 			approved = approvedOf(i)
 		}
+		before := i.CurrentDueDate()
 		if b.DueDate != nil && approved != nil {
 			s.recordDueChange(by, i, *b.DueDate)
 			f.addIf("due_date", true)
 		} else {
 			assignField(&f, "due_date", &i.DueDate, b.DueDate)
+		}
+		if b.DueDate != nil && b.Milestones == nil && s.moveMilestones(by, i, before, approved != nil) {
+			f.addIf("milestones", true)
 		}
 		if b.Milestones != nil {
 			all, err := s.checkAndAttributeMilestones(by, i.Milestones, approved, *b.Milestones)

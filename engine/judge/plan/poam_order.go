@@ -36,9 +36,14 @@ func OrderAndNumberItems(items []api.POAMItem, today api.Date, basis map[string]
 		out[i].Dependencies = []string{}
 		for _, w := range waits[i] {
 			out[i].Dependencies = append(out[i].Dependencies, out[w].POAMCode)
-			if basis[out[w].FindingID].Stated == "" {
+			if !basis[out[w].FindingID].isLate() {
 				advanceDueDate(&out[w], today, out[i].DueDate)
 			}
+		}
+	}
+	for i := range out {
+		if from := basis[out[i].FindingID].NotBefore; from != "" && out[i].Status == "open" {
+			respaceMilestones(&out[i], from)
 		}
 	}
 	return out
@@ -228,6 +233,22 @@ func advanceDueDate(it *api.POAMItem, today, due api.Date) {
 		stones[i].DueDate = min(stones[i].DueDate, due)
 	}
 	it.Milestones = stones
+}
+
+// MoveWithDueDate returns the new date of a step of an item whose due date is moved from one date to another. Steps keep
+// their share of the time from today; a step that is overdue, or of an item that was, moves by the same number of days.
+func MoveWithDueDate(step, today, from, to api.Date) api.Date {
+	start, err := today.Time()
+	if err != nil || step == "" {
+		return step
+	}
+	days, was, at := daysBetween(today, to), daysBetween(today, from), daysBetween(today, step)
+	if was > 0 && at > 0 {
+		at = at * days / was
+	} else {
+		at += days - was
+	}
+	return min(lastWorkdayWithin(start, max(1, at)), max(to, today))
 }
 
 // daysBetween returns the number of days from one date to another, or 0 if either is unknown.

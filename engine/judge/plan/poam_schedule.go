@@ -21,7 +21,12 @@ type Basis struct {
 	Stated api.Date
 	// SetByUser is set if a user gave the due date.
 	SetByUser bool
+	// NotBefore is the first day on which money can be spent on the work; empty if it needs none or there is no limit.
+	NotBefore api.Date
 }
+
+// isLate reports whether the work can't be brought forward, because of what the evidence states.
+func (b Basis) isLate() bool { return b.Stated != "" || b.NotBefore != "" }
 
 // NewDueDateBasis returns the Basis for a finding's plan item.
 func NewDueDateBasis(f *api.Finding, today api.Date) Basis {
@@ -77,11 +82,12 @@ func assignDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis
 	type group struct {
 		severity api.Severity
 		window   window
+		delay    int // days from today until money can be spent
 	}
 	total, done := map[group]int{}, map[group]int{}
 	groupOf := func(it *api.POAMItem) (g group, ok bool) {
 		b := basis[it.FindingID]
-		g = group{it.Severity, daysAllowedFor(it.Severity, it.ActionType, it.RequirementCodes)}
+		g = group{it.Severity, daysAllowedFor(it.Severity, it.ActionType, it.RequirementCodes), daysBetween(today, b.NotBefore)}
 		return g, !b.SetByUser && b.Stated == "" && it.Status == "open"
 	}
 	for i := range items {
@@ -97,11 +103,11 @@ func assignDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis
 		done[g] += effortWeights[items[i].Effort]
 		w := g.window
 		days := w.first + (w.last-w.first)*done[g]/max(total[g], 1)
-		advanceDueDate(&items[i], today, lastFridayWithin(now, days))
+		advanceDueDate(&items[i], today, lastFridayWithin(now, g.delay+days))
 	}
 	limitPace(items, now, func(it *api.POAMItem) (lastDay int, ok bool) {
 		g, ok := groupOf(it)
-		return latestDay(g.severity, it.RequirementCodes), ok
+		return g.delay + latestDay(g.severity, it.RequirementCodes), ok
 	})
 }
 
@@ -166,14 +172,14 @@ func lastFridayWithin(t time.Time, days int) api.Date {
 	return lastWorkdayWithin(t, days)
 }
 
-// postponeDependents moves the due dates of items that depend on one whose date the evidence
-// states, so that no item is due before its prerequisite can be done. Items that only collect
+// postponeDependents moves the due dates of items that depend on one that the evidence dates or that waits for
+// money, so that no item is due before its prerequisite can be done. Items that only collect
 // evidence are not moved.
 func postponeDependents(items []api.POAMItem, waits [][]int, basis map[string]Basis) {
 	for i := range items {
 		for _, w := range waits[i] {
 			due, free := items[w].DueDate, !basis[items[i].FindingID].SetByUser && items[i].ActionType != "collect_evidence"
-			if basis[items[w].FindingID].Stated != "" && free && due > items[i].DueDate {
+			if basis[items[w].FindingID].isLate() && free && due > items[i].DueDate {
 				postponeDueDate(&items[i], due)
 			}
 		}

@@ -174,7 +174,7 @@ func (x *docxWriter) writeBody(d *block.Document) {
 		x.writeParagraph("Subtitle", block.Text(strings.Trim(d.Organization+": "+d.Assessment, ": ")))
 	}
 	if d.Brief {
-		x.writeParagraph("", block.Text("As of "+d.AsOf+". Written by "+d.Tool+"."))
+		x.writeParagraph("", block.Text("As of "+d.AsOf+"."))
 	} else {
 		x.writeParagraph("Date", block.Text("As of "+d.AsOf+"."))
 	}
@@ -201,6 +201,8 @@ func (x *docxWriter) writeBody(d *block.Document) {
 		x.writeBlock(d.Facts)
 		x.writeBlock(d.Versions)
 		x.writeParagraph("Colophon", block.Text("Written by "+d.Tool+"."))
+	} else {
+		x.writeParagraph("Empty", block.Text("Written by "+d.Tool+"."))
 	}
 	x.endBody()
 }

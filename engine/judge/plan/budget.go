@@ -1,0 +1,225 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// BudgetQueries are the searches that find passages about when money can be spent.
+var BudgetQueries = []string{
+	"no budget before next year", "no spending or purchases until a later quarter", "budget is only available from a date", "spending freeze",
+}
+
+// Budget is the first day on which money can be spent, as a current document states for security or for everything.
+type Budget struct {
+	From     api.Date
+	Sentence string
+	Source   judge.Passage
+}
+
+// FindBudget returns the budget that the passages state, or nil if they state none. Only sentences about money in
+// general count, not those about one purchase. If documents differ, the newest one counts, then the later date. Dates
+// that have passed and dates more than maxStatedYears in the future don't count.
+func FindBudget(passages []judge.Passage, today api.Date) *Budget {
+	now, err := today.Time()
+	if err != nil {
+		return nil
+	}
+	limit := api.DateOf(now.AddDate(maxStatedYears, 0, 0))
+	var best *Budget
+	for i := range passages {
+		for _, s := range text.Sentences(passages[i].Text) {
+			from := budgetStart(s)
+			if from == "" || from <= today || from > limit {
+				continue
+			}
+			if b := (&Budget{From: from, Sentence: s, Source: passages[i]}); best == nil || b.outweighs(best) {
+				best = b
+			}
+		}
+	}
+	return best
+}
+
+// outweighs reports whether b counts rather than o.
+func (b *Budget) outweighs(o *Budget) bool {
+	date := func(b *Budget) api.Date {
+		if d := b.Source.EffectiveDate; d != nil {
+			return *d
+		}
+		return ""
+	}
+	return cmp.Or(
+		cmp.Compare(date(b), date(o)), cmp.Compare(b.From, o.From), strings.Compare(o.Source.Filename, b.Source.Filename),
+		strings.Compare(o.Source.ChunkID, b.Source.ChunkID),
+	) > 0
+}
+
+const (
+	moneyWords = `(?:budgets?|fund(?:s|ing)|money|spend(?:ing)?|expenditures?|expenses|purchas(?:e|es|ing)|procurements?|investments?)`
+	// generalPurpose is what money is for if a sentence is not about one purchase.
+	generalPurpose = `(?:\s+(?:is|are|will|be|of|on|for|in|any|all|the|new|additional|further|extra|other|information|cyber|` +
+		`cyber-?security|security|it|ict|tools?|tooling|products?|software|services?|technology|projects?|measures?|improvements?|` +
+		`controls?|work|purchases?|spending|money|or|and|available|approved|planned|allocated|foreseen|released|expected|possible|` +
+		`allowed|permitted|granted|spent|frozen|suspended|stopped|paused|hold|made|can|may|shall|must|there))*`
+	// startDate is the date from which money can be spent. Its groups: end of, quarter as a figure, as a word, second half, an
+	// ISO date, day, month, day after the month, year.
+	startDate = `(?:the\s+)?(?:(end)\s+of\s+)?(?:(?:the\s+)?(?:beginning|start)\s+of\s+)?(?:the\s+)?(?:(?:budget|calendar|year)\s+)*` +
+		`(?:Q([1-4])[\s/-]*(?:of\s+)?|(first|second|third|fourth)\s+quarter\s+(?:of\s+)?|(second)\s+half\s+of\s+|` +
+		`(20\d\d-\d\d-\d\d)\b|(?:(\d{1,2})\s+)?(` + text.MonthNames + `)\s+(?:(\d{1,2}),\s+)?)?(20\d\d)?\b`
+)
+
+// budgetPatterns match sentences that state from when money can be spent. Each ends with startDate.
+var budgetPatterns = []*lazyregexp.Regexp{
+	lazyregexp.New(`(?i)\b(?:no|not\s+any|neither)(?:\s+(?:new|additional|further|extra|security|it|information))*\s+` + moneyWords +
+		generalPurpose + `\s+(?:before|until|till|prior\s+to|earlier\s+than)\s+` + startDate),
+	lazyregexp.New(`(?i)\b` + moneyWords + generalPurpose + `\s+only\s+(?:available\s+)?(?:from|as\s+of|after|starting(?:\s+in)?|in)\s+` + startDate),
+	lazyregexp.New(`(?i)\b` + moneyWords + generalPurpose +
+		`\s+(?:not\s+(?:be\s+)?(?:available|approved|released|possible|allowed|permitted|planned)|(?:be\s+)?(?:frozen|suspended|stopped|paused|on\s+hold))` +
+		`\s+(?:before|until|till|prior\s+to|earlier\s+than)\s+` + startDate),
+	lazyregexp.New(`(?i)\b(?:budget|spending|purchasing|procurement|hiring and spending)\s+freeze` + generalPurpose + `\s+until\s+` + startDate),
+	lazyregexp.New(`(?i)\bnothing\s+(?:can|may|will|must|shall)\s+be\s+(?:bought|purchased|spent|procured|ordered)` + generalPurpose +
+		`\s+(?:before|until|till)\s+` + startDate),
+}
+
+var (
+	// purchasePattern matches what follows a date if the sentence is about one purchase: "before 2027 for the new SIEM".
+	purchasePattern = lazyregexp.New(`(?i)^,?\s*(?:for|on|to)\s+(\S.*)`)
+	// noRulePattern matches sentences that don't state that money is missing.
+	noRulePattern     = lazyregexp.New(`(?i)^\W*(?:if|whether|should|unless|when|in case)\b|\?\s*$`)
+	onlyGeneralPhrase = lazyregexp.New(`(?i)^` + generalPurpose + `\W*$`)
+)
+
+// budgetStart returns the first day on which money can be spent according to a sentence, or "" if the sentence states none.
+func budgetStart(sentence string) api.Date {
+	if noRulePattern.MatchString(sentence) {
+		return ""
+	}
+	for _, p := range budgetPatterns {
+		at := p.FindStringSubmatchIndex(sentence)
+		if at == nil {
+			continue
+		}
+		if m := purchasePattern.FindStringSubmatch(sentence[at[1]:]); m != nil && !onlyGeneralPhrase.MatchString(" "+m[1]) {
+			continue
+		}
+		group := func(n int) string {
+			if at[2*n] < 0 {
+				return ""
+			}
+			return sentence[at[2*n]:at[2*n+1]]
+		}
+		if d := firstDay(group); d != "" {
+			return d
+		}
+	}
+	return ""
+}
+
+// firstDay returns the day that the groups of startDate state: for a period its first day, or the day after it if the
+// groups state its end.
+func firstDay(group func(n int) string) api.Date {
+	if iso := api.Date(group(5)); iso != "" {
+		if _, err := iso.Time(); err != nil {
+			return ""
+		}
+		return iso
+	}
+	year, err := strconv.Atoi(group(9))
+	if err != nil {
+		return ""
+	}
+	month, months, day := 1, 12, 1
+	switch {
+	case group(2) != "":
+		q, _ := strconv.Atoi(group(2))
+		month, months = 3*q-2, 3
+	case group(3) != "":
+		month, months = 3*slices.Index([]string{"first", "second", "third", "fourth"}, strings.ToLower(group(3)))+1, 3
+	case group(4) != "":
+		month, months = 7, 6
+	case group(7) != "":
+		t, err := time.Parse("January", group(7)) // letter case doesn't matter
+		if err != nil {
+			return ""
+		}
+		month, months = int(t.Month()), 1
+		if n, err := strconv.Atoi(cmp.Or(group(6), group(8))); err == nil && n <= 31 {
+			day = n
+		}
+	}
+	if group(1) != "" {
+		month += months
+	}
+	return api.DateOf(time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC))
+}
+
+// moneyDomains are the domains in which putting a measure in place usually takes products, services or building work.
+var moneyDomains = map[string]bool{
+	"AST": true, "BCD": true, "CAP": true, "CFG": true, "CLD": true, "CRY": true, "DCH": true, "EMB": true, "END": true, "IAC": true,
+	"MDM": true, "MON": true, "NET": true, "PES": true, "SEA": true, "TDA": true, "THR": true, "VPM": true, "WEB": true,
+}
+
+// needsMoney reports whether the action for a finding usually takes money and not only work: it puts a measure of some
+// size in place, in a domain where that takes products, services or building work. Writing rules, collecting evidence
+// and correcting what exists takes only work.
+func needsMoney(f *api.Finding) bool {
+	prefix, _, _ := strings.Cut(f.ControlCode, "-")
+	action := chooseActionType(*f)
+	return action == "implement" && moneyDomains[prefix] && estimateEffort(*f, action) != "small"
+}
+
+// DelayFor returns the first day on which the action for a finding can be carried out, or "" if it takes no money, a user or
+// the evidence gave the action a date of its own, or the law requires it to be done earlier.
+func (b *Budget) DelayFor(f *api.Finding, own Basis) api.Date {
+	if b == nil || own.SetByUser || own.Stated != "" || !needsMoney(f) || legalDays(f.RequirementCodes) <= maxCMMCDays {
+		return ""
+	}
+	return b.From
+}
+
+// Delay counts the time allowed for an item from the day on which money can be spent, and names the source.
+func (b *Budget) Delay(it *api.POAMItem, today api.Date) {
+	from, err := b.From.Time()
+	if err != nil || it.DueDate == "" {
+		return
+	}
+	it.DueDate = lastWorkdayWithin(from, daysBetween(today, it.DueDate))
+	respaceMilestones(it, b.From)
+	note := fmt.Sprintf(
+		"Needs money, and none can be spent before %s, as stated in %s: “%s”. Set a due date to override it.",
+		b.From, judge.FormatLocation(cmp.Or(b.Source.DocumentTitle, b.Source.Filename), b.Source.Locator, b.Source.HeadingPath),
+		text.Shorten(strings.TrimRight(text.CollapseSpace(b.Sentence), "."), 240),
+	)
+	it.Resources = &note
+}
+
+// respaceMilestones spreads an item's milestones between the day on which money can be spent and the due date. The
+// first one, which plans the work, is due by that day.
+func respaceMilestones(it *api.POAMItem, from api.Date) {
+	start, err := from.Time()
+	if err != nil {
+		return
+	}
+	days := daysBetween(from, it.DueDate)
+	it.Milestones = slices.Clone(it.Milestones)
+	for k, m := range milestoneTemplates[it.ActionType] {
+		if k >= len(it.Milestones) {
+			break
+		}
+		if k == 0 {
+			it.Milestones[k].DueDate = min(it.Milestones[k].DueDate, lastWorkdayWithin(start, 0))
+			continue
+		}
+		it.Milestones[k].DueDate = min(lastWorkdayWithin(start, max(1, days*m.percent/100)), it.DueDate)
+	}
+}
