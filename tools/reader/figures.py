@@ -1,6 +1,7 @@
 """Computes figures of merit and calibration. Labels are indices in LABELS."""
 
 import random
+import zlib
 
 import torch
 import torch.nn.functional as F
@@ -74,6 +75,19 @@ def best_shift(logits, truth, weights):
         values.append((macro(confusion(truth.tolist(), shifted.argmax(1).tolist(), weights.tolist())), step / 10))
     good = [t for v, t in values if v >= max(values)[0] - 0.002]
     return good[len(good) // 2]
+
+
+def draw_wrong(examples, probabilities, count):
+    """Describes examples that are read wrongly, drawn by a hash."""
+    guess = probabilities.argmax(1)
+    chosen = [i for i, e in enumerate(examples) if LABELS[int(guess[i])] != e.label]
+    chosen.sort(key=lambda i: zlib.crc32(repr(examples[i]).encode()))
+    out = []
+    for number, i in enumerate(chosen[:count], 1):
+        e, p = examples[i], ", ".join(f"{name} {v:.2f}" for name, v in zip(LABELS, probabilities[i].tolist()))
+        out.append(f"{number}. {e.group.split('/')[0]}: {e.statement}\n   label {e.label}: {e.words}\n   read {LABELS[int(guess[i])]}: {p}\n"
+                   f"   {e.context}{' '.join(e.passage.split())[:1500]}\n")
+    return "".join(out)
 
 
 def sureness(probabilities, truth, weights):

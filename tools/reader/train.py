@@ -180,11 +180,15 @@ def fold_calibration(model, scale, bias):
         model.head.bias.mul_(scale).add_(bias)
 
 
-def tested(write, predict, styles, pairs):
-    """Returns figures for the test sets, and for those parts of them that show how well the reader generalizes."""
+def tested(write, predict, styles, pairs, wrong=None):
+    """Returns figures for the test sets, and for those parts of them that show how well the reader generalizes. If wrong names a file,
+    50 passages of the styles that are read wrongly are written to it, to be read by a person."""
     if styles:
         p = predict(styles)
         value = figures.report("unseen styles", styles, p, write)
+        if wrong:
+            with open(wrong, "w", encoding="utf-8") as f:
+                f.write(figures.draw_wrong(styles, p, 50))
         unseen = [i for i, e in enumerate(styles) if ex.unseen_control(e)]
         if unseen:
             figures.report("unseen styles, controls unseen too", [styles[i] for i in unseen], p[unseen], write)
@@ -316,7 +320,7 @@ def main():
         write_safetensors(os.path.join(options.out, "reader.safetensors"), dict(model.state_dict()))
         size = write_weights(os.path.join(options.out, "reader.bin"), model, tokenizer.pieces, options.name)
         figures.report("development", development, (logits * scale + bias).softmax(1), write)
-        curve.append((fraction, len(part), tested(write, by_network, styles, pairs)))
+        curve.append((fraction, len(part), tested(write, by_network, styles, pairs, os.path.join(options.out, "wrong.txt"))))
     write("\nlearning curve (share, pairs, macro-F1 on unseen styles): " + "; ".join(f"{a:g} {b} {c:.3f}" for a, b, c in curve))
 
     compared = sorted(styles + pairs + development, key=lambda e: zlib.crc32(repr(e).encode()))[:200]
