@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -150,7 +151,7 @@ func runScripts(t *testing.T, files []string) {
 
 // TestPostgresScripts runs the scripts that need a PostgreSQL database and a bucket.
 func TestPostgresScripts(t *testing.T) {
-	server := s3test.Start(t)
+	server, faulty := s3test.Start(t), s3test.Start(t)
 	cache := testdir.CacheFolder(t.TempDir())
 	postgrestest.NewURL(t) // starts the server, or skips the test
 	old := ""
@@ -160,19 +161,40 @@ func TestPostgresScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:       "../../testscripts/postgres",
 		Condition: evaluateCondition,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"bucket":      func(ts *testscript.TestScript, neg bool, args []string) { disturbBucket(t, faulty, ts, neg, args) },
+			"mail-server": startMailServer,
+			"mails":       writeMails,
+		},
 		Setup: func(env *testscript.Env) error {
 			for name, value := range map[string]string{
 				"HOME": filepath.Join(env.WorkDir, "home"), "GOGC": gcPercent, "SERVICE_KEYRING": "off", "XDG_CACHE_HOME": cache,
 				"AWS_ACCESS_KEY_ID": os.Getenv("AWS_ACCESS_KEY_ID"), "AWS_SECRET_ACCESS_KEY": os.Getenv("AWS_SECRET_ACCESS_KEY"),
 				"STORE": postgrestest.NewURL(t), "STORE2": postgrestest.NewURL(t),
 				"BLOBS": server.Address("files", filepath.Base(env.WorkDir)), "BLOBS2": server.Address("copies", filepath.Base(env.WorkDir)),
-				"S3": server.Query(), "OLD": old,
+				"FAULTY": faulty.Address("files", ""),
+				"S3":     server.Query(), "OLD": old,
 			} {
 				env.Setenv(name, value)
 			}
 			return nil
 		},
 	})
+}
+
+// disturbBucket makes the bucket $FAULTY answer with a status (0 for normal answers), or lose the file whose hash is in a file.
+func disturbBucket(t *testing.T, server *s3test.Server, ts *testscript.TestScript, neg bool, args []string) {
+	switch {
+	case !neg && len(args) == 1:
+		status, err := strconv.Atoi(args[0])
+		ts.Check(err)
+		server.Answer(t, status)
+	case !neg && len(args) == 2 && args[0] == "lose":
+		sha := strings.TrimSpace(ts.ReadFile(args[1]))
+		server.Delete(t, "files", sha[:2]+"/"+sha[2:])
+	default:
+		ts.Fatalf("usage: bucket STATUS, or bucket lose FILE")
+	}
 }
 
 // firstOnPostgres is the first commit whose daemons share a PostgreSQL database and a bucket.

@@ -109,7 +109,7 @@ func moveToPostgres(t testing.TB, o *store.Options) (url string) {
 }
 
 // NewPair returns two engines on one PostgreSQL database and one folder of files, like two daemons
-// that share them.
+// that share them, on machines whose clocks are 5 minutes apart.
 func NewPair(t testing.TB) (first, second *engine.Engine) {
 	t.Helper()
 	o := store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: NewID, Logger: WarningLogger()}
@@ -117,20 +117,24 @@ func NewPair(t testing.TB) (first, second *engine.Engine) {
 		t.Fatal(err)
 	}
 	url := moveToPostgres(t, &o)
-	open := func() *engine.Engine {
+	if err := o.Driver.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open := func(ahead time.Duration) *engine.Engine {
+		driver, err := postgres.Open(t.Context(), postgres.Options{
+			URL: url, Logger: o.Logger, Clock: func() time.Time { return time.Now().Add(ahead) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Driver, o.Clock = driver, driver.Now
 		db, err := store.Open(context.WithoutCancel(t.Context()), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return start(t, db)
+		return start(t, db, func(o *engine.Options) { o.Clock = driver.Now })
 	}
-	first = open()
-	driver, err := postgres.Open(t.Context(), postgres.Options{URL: url, Logger: o.Logger})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Driver = driver
-	return first, open()
+	return open(0), open(5 * time.Minute)
 }
 
 func start(t testing.TB, db *store.DB, change ...func(*engine.Options)) *engine.Engine {

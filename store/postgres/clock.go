@@ -13,16 +13,16 @@ const clockInterval = 30 * time.Second
 
 // Now returns the time of the database's clock, so that processes on machines with different clocks agree on
 // the time. Between two comparisons, it follows this machine's clock.
-func (db *DB) Now() time.Time { return time.Now().Add(time.Duration(db.clockOffset.Load())) }
+func (db *DB) Now() time.Time { return db.clock().Add(time.Duration(db.clockOffset.Load())) }
 
 // compareClocks measures how far the database's clock is ahead of this machine's.
 func (db *DB) compareClocks(ctx context.Context) error {
 	var theirs time.Time
-	began := time.Now()
+	began := db.clock()
 	if err := db.pool.QueryRow(ctx, selectTime).Scan(&theirs); err != nil {
 		return toKVError(err)
 	}
-	ours := began.Add(time.Since(began) / 2)
+	ours := began.Add(db.clock().Sub(began) / 2)
 	db.clockOffset.Store(int64(theirs.Sub(ours.Round(0))))
 	return nil
 }

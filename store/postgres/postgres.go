@@ -46,6 +46,8 @@ type Options struct {
 	// the name of the schema that contains the store's table; the default is "service".
 	URL    string
 	Logger *slog.Logger // nil disables logging
+	// Clock is this machine's clock, which may be wrong; see DB.Now. nil is time.Now.
+	Clock func() time.Time
 }
 
 // DB is an open database. It implements kv.Driver.
@@ -59,6 +61,7 @@ type DB struct {
 	writer, mark []byte
 	transactions uint64 // number of marks created
 
+	clock       func() time.Time
 	clockOffset atomic.Int64 // in nanoseconds; see Now
 
 	closing sync.Once
@@ -79,6 +82,9 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, toKVError(err)
@@ -86,7 +92,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	db := &DB{
 		pool: pool, log: o.Logger, writeToken: make(chan struct{}, 1), closed: make(chan struct{}),
 		writer: append([]byte("w"), rand.Text()...), mark: binary.BigEndian.AppendUint64(nil, 0),
-		retryFor: retryFor,
+		retryFor: retryFor, clock: o.Clock,
 	}
 	db.writeToken <- struct{}{}
 	if err := db.retry(ctx, time.Now(), func() error { return db.prepareSchema(ctx, schema) }); err != nil {

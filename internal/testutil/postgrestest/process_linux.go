@@ -1,11 +1,17 @@
 package postgrestest
 
 import (
+	"bytes"
+	"os"
 	"os/exec"
 	"os/user"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"syscall"
+	"testing"
+
+	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
 // setProcess makes a command run as another user and end when this process ends.
@@ -30,4 +36,43 @@ func runLocked(cmd *exec.Cmd, started chan<- error, exited chan<- struct{}) {
 		_ = cmd.Wait()
 		close(exited)
 	}
+}
+
+// LimitFileSize limits the size of the server's files to n bytes, or lifts the limit if n is 0. Writing more fails as it
+// does on a full disk: PostgreSQL reports a write that is cut short as such, so n must not be a multiple of 8 KiB.
+func (s *Server) LimitFileSize(t testing.TB, n uint64) {
+	t.Helper()
+	limit := "unlimited"
+	if n > 0 {
+		limit = strconv.FormatUint(n, 10)
+	}
+	for _, pid := range append(s.children(t), s.process.Process.Pid) {
+		// Only the server's own user may do this, or one with a privilege that containers don't have.
+		cmd := exec.CommandContext(t.Context(), programtest.FindOrSkip(t, "prlimit"), "--pid", strconv.Itoa(pid), "--fsize="+limit+":")
+		setProcess(cmd, s.account)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("prlimit: %v\n%s", err, out)
+		}
+	}
+}
+
+// children returns the server's processes other than the first one.
+func (s *Server) children(t testing.TB) (pids []int) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := []byte(" " + strconv.Itoa(s.process.Process.Pid) + " ")
+	for _, path := range all {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			continue // the process has ended
+		}
+		// After the name in parentheses, there are the state, one letter, and the parent.
+		if after := stat[bytes.LastIndexByte(stat, ')')+1:]; len(after) > 3 && bytes.HasPrefix(after[2:], parent) {
+			pids = append(pids, number(t, filepath.Base(filepath.Dir(path))))
+		}
+	}
+	return pids
 }
