@@ -45,16 +45,19 @@ func Compile[I any](text string) (*Filter[I], error) {
 	}
 	tree, err := parser.Parse(text)
 	if err != nil {
-		return nil, invalid("%s", describe(err))
+		return nil, invalid("%s", describe(err, f.fields))
 	}
 	check := checker[I]{fields: f.fields}
-	if ast.Walk(&tree.Node, &check); check.err != nil {
+	if ast.Walk(&tree.Node, &check); check.err == nil {
+		check.checkCondition(tree.Node)
+	}
+	if check.err != nil {
 		return nil, check.err
 	}
 	f.program, err = expr.Compile(text, expr.Env(f.values(new(I))), expr.AsBool(), expr.DisableAllBuiltins(), expr.EnableBuiltin("lower"),
 		expr.EnableBuiltin("len"), expr.MaxNodes(maxNodes), expr.Patch(codePatcher[I]{&check}))
 	if err != nil {
-		return nil, invalid("%s", describe(err))
+		return nil, invalid("%s", describe(err, f.fields))
 	}
 	return f, nil
 }
@@ -90,16 +93,22 @@ func Names[I any]() (names []string) {
 
 func invalid(format string, args ...any) error { return api.Invalid("where", format, args...) }
 
-// describe returns the message of an error of the expression library, with the column in which it occurred.
-func describe(err error) string {
+// describe returns the message of an error of the expression library, with the column in which it occurred and an example.
+func describe[I any](err error, fields []field[I]) string {
 	if at, ok := errors.AsType[*file.Error](err); ok {
-		return fmt.Sprintf("%s, in column %d; write it as: %s", strings.TrimSuffix(at.Message, "."), at.Column+1, example)
+		message := strings.TrimSuffix(at.Message, ".")
+		for found, better := range map[string]string{
+			`unexpected token Operator("=")`:     `"=" is not an operator; compare with ==`,
+			`unexpected token Identifier("AND")`: "combine conditions with && or and",
+			`unexpected token Identifier("OR")`:  "combine conditions with || or or",
+		} {
+			message = strings.Replace(message, found, better, 1)
+		}
+		return fmt.Sprintf("%s, in column %d; write for example %s", message, at.Column+1, exampleOf(fields))
 	}
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return text
 }
-
-const example = `domain == "IAC" && status == "not_evidenced"`
 
 // operators lists the operators that filters may use. Each takes time linear in the length of its operands.
 var operators = []string{"==", "!=", "<", "<=", ">", ">=", "&&", "||", "and", "or", "in", "contains", "startsWith", "endsWith", "matches"}
@@ -109,6 +118,8 @@ type checker[I any] struct {
 	fields []field[I]
 	nodes  int
 	err    error
+	// unknown is the name that caused err because there is no such field, or nil.
+	unknown ast.Node
 }
 
 // Visit implements ast.Visitor.
@@ -117,16 +128,27 @@ func (c *checker[I]) Visit(node *ast.Node) {
 		c.err = invalid("the filter is too long; at most %d operators, fields and values are allowed", maxNodes)
 	}
 	if c.err != nil {
+		if n, ok := (*node).(*ast.BinaryNode); ok && c.unknown != nil { // the nodes inside are visited first
+			c.explainUnknown(n)
+		}
 		return
 	}
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
 		if n.Value != "lower" && n.Value != "len" && c.find(n) == nil {
+			c.unknown = n
 			c.fail(n, "there is no field %q%s", n.Value, c.suggest(n.Value))
 		}
+	case *ast.NilNode:
+		c.unknown = n
+		c.fail(n, "there is no nil; an absent text is \"\"")
 	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.ConstantNode, *ast.ArrayNode:
 	case *ast.UnaryNode:
-		if n.Operator != "!" && n.Operator != "not" && n.Operator != "-" {
+		switch n.Operator {
+		case "!", "not":
+			c.checkCondition(n.Node)
+		case "-":
+		default:
 			c.fail(n, "filters don't have the operator %s", n.Operator)
 		}
 	case *ast.BinaryNode:
@@ -154,6 +176,7 @@ func (c *checker[I]) visitBinary(n *ast.BinaryNode) {
 			c.fail(n, "the pattern after matches must be a quoted string")
 		}
 	}
+	c.checkOperands(n)
 	// A value that the field can't have would select nothing, or everything.
 	for _, side := range [][2]ast.Node{{n.Left, n.Right}, {n.Right, n.Left}} {
 		f := c.find(side[0])
@@ -228,7 +251,7 @@ func (c *checker[I]) suggest(wrong string) string {
 		}
 	}
 	if best == "" {
-		return "; the fields are " + strings.Join(Names[I](), ", ")
+		return "; the fields are " + describeFields(c.fields) + ", for example " + c.example()
 	}
 	return "; did you mean " + strconv.Quote(best) + "?"
 }

@@ -49,10 +49,18 @@ func TestSoAFilters(t *testing.T) {
 		`statuss == "planned"`:                          `there is no field "statuss"; did you mean "status"?`,
 		`status == "not_evidence"`:                      `status is never "not_evidence"; it is one of implemented, `,
 		`status in ["planned", "done"]`:                 `status is never "done"`,
-		`confidence == "high"`:                          "column",
+		`confidence == "high"`:                          "between confidence (a number) and a text; write for example confidence < 0.5 (column 12)",
+		`carried != ""`:                                 "carried (true or false) and a text; write for example carried, or not carried",
+		`owner && edited`:                               `owner is a text, not a condition; write for example owner contains "it"`,
+		`frameworks == "soc2"`:                          `write for example "soc2-tsc" in frameworks`,
+		`status in ["planned", 5]`:                      "in can't be used between status (a text) and a list",
+		`lower(note) == 5`:                              "between a text and a number",
+		`status == implemented`:                         `write a text in quotes: status == "implemented" (column 11)`,
+		`owner == nil`:                                  `write owner == ""`,
+		`color == "red"`:                                "disagreement (true or false); frameworks, requirements, edited_fields (list), for example domain",
 		`domain == "IAC" &&`:                            "column",
-		`domain`:                                        "bool",
-		`domain = "IAC"`:                                "column",
+		`domain`:                                        "domain is a text, not a condition",
+		`domain = "IAC"`:                                "compare with ==, in column 8",
 		`len(1..100000000) > 1`:                         "filters don't have the operator ..",
 		`let a = note; a == ""`:                         `there is no field "a"`,
 		`any(requirements, # == "A.8.5")`:               "filters consist of",
@@ -83,6 +91,12 @@ func TestFieldsOfAllItems(t *testing.T) {
 }
 
 func checkFields[I any](t *testing.T) {
+	_, err := itemfilter.Compile[I]("zzzzzzzz")
+	_, example, _ := strings.Cut(err.Error(), "for example ")
+	example, _, _ = strings.Cut(example, " (column")
+	if _, err := itemfilter.Compile[I](example); err != nil {
+		t.Errorf("%T: the example of the error: %v", *new(I), err)
+	}
 	for _, name := range itemfilter.Names[I]() {
 		f, err := itemfilter.Compile[I](name + " == " + name)
 		if err != nil {
