@@ -142,13 +142,16 @@ type AssessmentStatus struct {
 	Outdated     []Outdated `json:"outdated" doc:"Deliverables made from sources that have changed since. They don't block anything; draft, submit and approve them again to bring them up to date."`
 	// OutdatedDocuments is the number of documents that this version of the program would read differently. NotRead
 	// lists the content of all documents that was not read.
-	OutdatedDocuments int       `json:"outdated_documents" doc:"How many documents this version of the program would read differently. Process them again to bring them up to date."`
-	NotRead           []NotRead `json:"not_read" doc:"What the documents contain that was not read as text, by kind; the places are with each document."`
-	Progress          int       `json:"progress"`
+	OutdatedDocuments int           `json:"outdated_documents" doc:"How many documents this version of the program would read differently. Process them again to bring them up to date."`
+	NotRead           []NotRead     `json:"not_read" doc:"What the documents contain that was not read as text, by kind; the places are with each document."`
+	Progress          int           `json:"progress"`
+	FormerOwners      []FormerOwner `json:"former_owners" doc:"Owners of items in the newest versions who have left the organization."`
+	NextStep          string        `json:"next_step" doc:"What to do next, in words; empty if the assessment is closed."`
 }
 
-// NextStep describes the next step of the assessment, for users. It returns "" if the assessment is closed.
-func (st *AssessmentStatus) NextStep() string {
+// DescribeNextStep returns the next step of the assessment in words, derived from the other fields, or "" if the
+// assessment is closed.
+func (st *AssessmentStatus) DescribeNextStep() string {
 	move, ok := st.State.NextMove()
 	switch {
 	case !ok:
@@ -157,6 +160,10 @@ func (st *AssessmentStatus) NextStep() string {
 		return "review the " + st.ReadyForReview.Title() + ", then submit it"
 	case move.Gate != "" && len(st.BlockedBy) == 0:
 		return "continue with the approved " + move.Gate.Title()
+	case st.State == StateReportGenerated && len(st.Outdated) > 0:
+		return "update the outdated parts, or export the report as it is and " + move.Work
+	case st.State == StateReportGenerated:
+		return "export the report; when everything is done, " + move.Work
 	}
 	return move.Work
 }
@@ -166,6 +173,15 @@ type Outdated struct {
 	Gate          Gate   `json:"gate"`
 	VersionNumber int    `json:"version_number"`
 	Reason        string `json:"reason" enum:"scope,documents,source,reader,unapproved" doc:"What is newer: the scope, the documents, a source deliverable, or the reader or rules that judge the evidence; unapproved: it isn't approved, and other deliverables depend on its approved version or are made from it."`
+	Message       string `json:"message"`
+}
+
+// FormerOwner is the owner of items in a deliverable's newest version who has left the organization.
+type FormerOwner struct {
+	Gate          Gate   `json:"gate"`
+	VersionNumber int    `json:"version_number"`
+	Owner         string `json:"owner"`
+	ItemCount     int    `json:"item_count" doc:"The items of the version that this person owns; excluded controls don't count."`
 	Message       string `json:"message"`
 }
 

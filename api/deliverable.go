@@ -155,6 +155,19 @@ type Item struct {
 	EditedFields []string `json:"edited_fields"`
 	// Carried is set if the edits come from an earlier assessment.
 	Carried *Carried `json:"carried,omitempty" doc:"Where the edits come from, if the assessment was created from an earlier one; absent otherwise."`
+	// OwnerHasLeft is computed when the item is read; it isn't stored.
+	OwnerHasLeft bool `json:"owner_has_left,omitempty" doc:"Its owner has left the organization; absent otherwise."`
+}
+
+// DescribeOwner returns the owner of the item, with a mark if they have left the organization, or "".
+func (i *Item) DescribeOwner(owner *string) string {
+	switch {
+	case owner == nil:
+		return ""
+	case i.OwnerHasLeft:
+		return *owner + " (has left)"
+	}
+	return *owner
 }
 
 // Carried describes the decision that was carried over from an earlier assessment.

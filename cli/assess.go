@@ -213,9 +213,25 @@ func (a *app) renderReadingStatus(p *print.Page, st *api.AssessmentStatus) {
 	}
 }
 
+// renderFormerOwners prints who owns items although they have left the organization, and how to name somebody else.
+func (a *app) renderFormerOwners(p *print.Page, st *api.AssessmentStatus) {
+	if len(st.FormerOwners) == 0 || st.State == api.StateClosed {
+		return
+	}
+	p.Title("Owners who have left")
+	for _, f := range st.FormerOwners {
+		p.ListItem(0, "%s", f.Message)
+	}
+	first := st.FormerOwners[0]
+	p.Text("To name somebody else, for example:")
+	p.Command(a.suggestedCommandLine(fmt.Sprintf("%s edit --where %s --owner NAME", gateCommandName(first.Gate),
+		shellQuote(fmt.Sprintf("owner == %q", first.Owner)))))
+}
+
 // renderNextSteps prints what blocks the next transition, and the commands to run next.
 func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 	a.renderReadingStatus(p, st)
+	a.renderFormerOwners(p, st)
 	a.renderOutdatedDeliverables(p, st)
 	p.Blank()
 	if len(st.NextStates) == 0 {
@@ -223,14 +239,7 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 		return
 	}
 	move, _ := st.State.NextMove()
-	switch {
-	case st.State != api.StateReportGenerated:
-		p.Text("Next: %s.", st.NextStep())
-	case len(st.Outdated) > 0:
-		p.Text("Next: update the outdated parts, or export the report as it is and %s.", move.Work)
-	default:
-		p.Text("Next: export the report; when everything is done, %s.", move.Work)
-	}
+	p.Text("Next: %s.", st.NextStep)
 	for _, b := range st.BlockedBy {
 		p.ListItem(0, "%s", b)
 	}
@@ -276,7 +285,7 @@ func (a *app) assessSummary() *cobra.Command {
 	return &cobra.Command{
 		Use: "summary [ID|NAME]", Short: "Show an assessment's totals and worst gaps",
 		ValidArgsFunction: a.completeAssessments(),
-		Long: "Shows coverage, maturity, gaps by severity, and the worst gaps with their evidence.\n" +
+		Long: "Shows compliance, maturity, gaps by severity, and the worst gaps with their evidence.\n" +
 			"-o json prints the totals.",
 		Example: "  service assess summary\n  service assess summary --jq .compliance_pct",
 		RunE: func(cmd *cobra.Command, args []string) error {

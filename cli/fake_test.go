@@ -108,6 +108,7 @@ func (f *fake) status(a *api.Assessment) *api.AssessmentStatus {
 	if g, _, ok := m.To.ReviewGate(); ok {
 		st.ReadyForReview = &g
 	}
+	st.NextStep = st.DescribeNextStep()
 	if m.Gate != "" && !f.approved(a.ID, m.Gate) {
 		st.BlockedBy = []string{"version 1 is under review"}
 		if p := f.pending(a.ID, m.Gate); p != nil {

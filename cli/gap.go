@@ -208,7 +208,7 @@ func renderFinding(p *print.Page, f *api.Finding) {
 		field("cause", f.Cause),
 		field("effect", f.Effect),
 		field("recommendation", f.Recommendation),
-		field("owner", orZero(f.Owner)),
+		field("owner", f.DescribeOwner(f.Owner)),
 		field("due", string(orZero(f.DueDate))),
 		field("note", orZero(f.Note)),
 		field("confidence", print.FormatConfidence(f.Confidence, f.IsStatusOverruled())),
@@ -248,7 +248,7 @@ func (a *app) gapListFindings() *cobra.Command {
 				}, func(f api.Finding) []string {
 					return []string{
 						f.ControlCode, string(f.Severity), prose.Humanize(f.Status), f.ControlTitle,
-						joinFirst(f.MissingElements, 2), fmt.Sprint(len(f.Evidence)), orZero(f.Owner),
+						joinFirst(f.MissingElements, 2), fmt.Sprint(len(f.Evidence)), f.DescribeOwner(f.Owner),
 					}
 				})
 				renderTextIfEmpty(p, len(all.Data), "No findings match.")

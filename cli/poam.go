@@ -173,7 +173,7 @@ func renderPOAMItem(p *print.Page, i *api.POAMItem) {
 		field("effort", prose.Humanize(i.Effort)),
 		field("status", prose.Humanize(i.Status)),
 		field("risk accepted until", string(orZero(i.RiskAcceptedUntil))),
-		field("owner", orZero(i.Owner)),
+		field("owner", i.DescribeOwner(i.Owner)),
 		field("suggested role", i.OwnerRole),
 		field("due", string(i.DueDate)),
 		field("moved to", formatLastDueDateChange(i.DueChanges)),
@@ -250,7 +250,7 @@ func (a *app) poamListItems() *cobra.Command {
 					optional(column("status")),
 				}, func(i api.POAMItem) []string {
 					return []string{
-						i.POAMCode, i.ControlCode, string(i.Severity), i.CorrectiveAction, orZero(i.Owner),
+						i.POAMCode, i.ControlCode, string(i.Severity), i.CorrectiveAction, i.DescribeOwner(i.Owner),
 						string(i.CurrentDueDate()), prose.Humanize(i.Effort), prose.Humanize(i.Status),
 					}
 				})

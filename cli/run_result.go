@@ -127,7 +127,7 @@ func (o *runResult) summaryFields() []print.Field {
 	if o.Summary.Controls > 0 {
 		fields = append(fields,
 			field("controls", fmt.Sprintf("%d, of which %s", o.Summary.Controls, formatStatusCounts(o.Summary))),
-			field("coverage", formatPercentWithFormula(o.Summary.CompliancePct, o.Summary.ComplianceFormula)))
+			field("compliance", formatPercentWithFormula(o.Summary.CompliancePct, o.Summary.ComplianceFormula)))
 	}
 	if o.Summary.MaturityAvg != nil {
 		fields = append(fields, field("maturity", formatScore(o.Summary.MaturityAvg)+" of 5 on average"))

@@ -194,7 +194,7 @@ func renderSoAItem(p *print.Page, i *api.SoAItem) {
 		field("reason", i.Reason),
 		field("evidence", print.FormatCoverage(i)),
 		field("check", i.RelianceNote()),
-		field("owner", orZero(i.Owner)),
+		field("owner", i.DescribeOwner(i.Owner)),
 		field("note", orZero(i.Note)),
 		field("confidence", print.FormatConfidence(i.Confidence, i.IsStatusOverruled())),
 		field("needs review", yesNo(i.NeedsReview)))
@@ -236,7 +236,7 @@ func renderSoATable(p *print.Page, items []api.SoAItem) {
 	}, func(i api.SoAItem) []string {
 		return []string{
 			i.ControlCode, i.ControlTitle, prose.Humanize(i.Applicability), prose.Humanize(i.ImplementationStatus),
-			prose.Humanize(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), fmt.Sprint(i.RestsOnDocuments), orZero(i.Owner), i.RelianceNote(),
+			prose.Humanize(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), fmt.Sprint(i.RestsOnDocuments), i.DescribeOwner(i.Owner), i.RelianceNote(),
 		}
 	})
 }

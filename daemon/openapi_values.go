@@ -185,7 +185,9 @@ var exampleFields = map[string]any{
 	"blocked_by": []string{
 		"the Statement of Applicability waits for an approval",
 	}, "status_set_by": "Ann Example", "Outdated.reason": "scope",
-	"Outdated.message": "Version 1 of the Statement of Applicability was drafted from an older scope.", "TimelineEvent.type": "assessment.created",
+	"owner_has_left": false, "FormerOwner.item_count": 3, "FormerOwner.owner": "Ben Byte", "next_step": "review the Statement of Applicability, then submit it",
+	"FormerOwner.message": "Ben Byte has left the organization and still owns 3 items of the gap analysis.",
+	"Outdated.message":    "Version 1 of the Statement of Applicability was drafted from an older scope.", "TimelineEvent.type": "assessment.created",
 	"TransitionInput.target_state": api.StateSoADrafted, "TransitionInput.reason": "All documents are uploaded.", "LifecycleEvent.from_state": api.StateScopeDrafted,
 	"LifecycleEvent.to_state": api.StateSoADrafted, "LifecycleEvent.event_type": "transition",
 	"Document.title": examplePolicy, "mime_type": "application/pdf", "size_bytes": 48213, "language": "en", "page_count": 7, "document_version": "2.1", "Document.status": api.DocumentIngested,

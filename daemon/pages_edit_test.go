@@ -147,15 +147,31 @@ func TestDeliverablePages(t *testing.T) {
 	}
 	ids := regexp.MustCompile(`name="item" value="([^"]+)"`).FindAllStringSubmatch(v.page(table, http.StatusOK), 3)
 	two := url.Values{"do": {"edit"}, "version": {g.ids["soaVersionId"]}, "owner": {"Team"}, "item": {ids[0][1], ids[1][1]}}
-	if rec := v.post(table, table, two); rec.Header().Get("Location") != "../.."+table+"?edited=2" {
-		t.Errorf("changing two items: %d %v %s", rec.Code, rec.Header(), rec.Body)
+	rec = v.post(table, table, two)
+	edit, isEdited := strings.CutPrefix(rec.Header().Get("Location"), "../.."+table+"?edit=")
+	edit, isEdited2 := strings.CutSuffix(edit, "&edited=2")
+	if !isEdited || !isEdited2 || edit == "" || rec.Header().Get("Edit-Id") != edit {
+		t.Fatalf("changing two items: %d %v %s", rec.Code, rec.Header(), rec.Body)
 	}
 	owned := func() int { return strings.Count(v.page(table, http.StatusOK), ">Team</td>") }
 	if n := owned(); n != 2 {
 		t.Errorf("%d items have the owner that two were given", n)
 	}
-	if rec := v.post(table, table, url.Values{"do": {"undo"}}); rec.Code != http.StatusSeeOther || owned() != 0 {
-		t.Errorf("taking it back: %d %s", rec.Code, rec.Body)
+	// A page that shows the first change must not undo a later one.
+	third := url.Values{"do": {"accept"}, "version": {g.ids["soaVersionId"]}, "item": {ids[2][1]}}
+	later := v.post(table, table, third)
+	for stale, code := range map[string]int{edit: http.StatusConflict, "": http.StatusBadRequest} {
+		if rec := v.post(table, table, url.Values{"do": {"undo"}, "edit": {stale}}); rec.Code != code || owned() != 2 {
+			t.Errorf("undoing %q after a later change: %d, %d owned", stale, rec.Code, owned())
+		}
+	}
+	for _, e := range []string{later.Header().Get("Edit-Id"), edit} {
+		if rec := v.post(table, table, url.Values{"do": {"undo"}, "edit": {e}}); rec.Code != http.StatusSeeOther {
+			t.Errorf("taking it back: %d %s", rec.Code, rec.Body)
+		}
+	}
+	if n := owned(); n != 0 {
+		t.Errorf("%d items have the owner after the undo", n)
 	}
 	for _, wrong := range []url.Values{
 		{"do": {"edit"}, "version": {g.ids["soaVersionId"]}, "owner": {"X"}},

@@ -198,6 +198,15 @@ func (r *row) currentValue(field string) string {
 	return r.savedValue(field)
 }
 
+// describeOwner returns the owner for a table, in yellow if they have left the organization.
+func (r *row) describeOwner() (string, draw.Style) {
+	owner := r.currentValue("owner")
+	if _, changed := r.unsaved["owner"]; r.head.OwnerHasLeft && !changed {
+		return r.head.DescribeOwner(&owner), draw.Yellow
+	}
+	return owner, draw.Plain
+}
+
 // savedValue returns a field's saved value.
 func (r *row) savedValue(field string) string {
 	if a := r.kind.findAttr(field); a != nil {

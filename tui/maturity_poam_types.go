@@ -185,7 +185,7 @@ func newPOAMType() *deliverableType {
 			case 6:
 				return prose.Humanize(r.currentValue("status")), draw.Plain
 			}
-			return r.currentValue("owner"), draw.Plain
+			return r.describeOwner()
 		},
 		isOpen:        func(r *row) bool { return r.currentValue("owner") == "" },
 		evidenceOf:    func(any) []api.Evidence { return nil },

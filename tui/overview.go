@@ -428,10 +428,13 @@ func (o *overview) renderSummary(p *draw.Page) {
 	case !waiting && len(g.status.BlockedBy) > 0:
 		p.AddText(draw.Yellow, "blocked: "+strings.Join(g.status.BlockedBy, "; "))
 	case !waiting:
-		p.AddText(draw.Plain, "next: "+g.status.NextStep()+nextStepKey(g.status))
+		p.AddText(draw.Plain, "next: "+g.status.NextStep+nextStepKey(g.status))
 	}
 	for _, old := range g.status.Outdated {
 		p.AddText(draw.Yellow, "outdated: "+old.Message)
+	}
+	for _, left := range g.status.FormerOwners {
+		p.AddText(draw.Yellow, left.Message)
 	}
 	for _, w := range g.summary.Warnings() {
 		p.AddText(draw.Yellow, w)
@@ -513,7 +516,7 @@ func (o *overview) renderLifecycleStates(p *draw.Page) {
 func (o *overview) renderTotals(p *draw.Page) {
 	s := o.data.summary
 	if s.Controls > 0 {
-		p.AddTitle("Coverage")
+		p.AddTitle("Compliance")
 		if s.CompliancePct != nil {
 			p.AddText(draw.Plain, prose.Decimal(*s.CompliancePct)+"%  "+s.ComplianceFormula)
 		}

@@ -122,7 +122,8 @@ func (v *review) drawItem(r *row, w int) drawnPage {
 			p.AddText(draw.Red, "✗ your input was rejected; press the same key to correct it")
 		}
 		v.kind.renderFields(p, r)
-		p.AddField("owner", r.currentValue("owner"), draw.Plain)
+		owner, style := r.describeOwner()
+		p.AddField("owner", owner, style)
 		for _, name := range []string{"note", "comments"} {
 			p.AddField("note", r.currentValue(name), draw.Plain)
 		}

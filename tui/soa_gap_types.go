@@ -152,7 +152,7 @@ func newSoAType() *deliverableType {
 			case 5:
 				return string(i.EvidenceCoverage), draw.Plain
 			}
-			return r.currentValue("owner"), draw.Plain
+			return r.describeOwner()
 		},
 		isOpen: func(r *row) bool {
 			return r.currentValue("needs_review") == "true" || api.Applicability(r.currentValue("applicability")) == api.Undecided
@@ -337,7 +337,7 @@ func newGapType() *deliverableType {
 			case 4:
 				return prose.Humanize(r.currentValue("status")), implementationStyle(r.currentValue("status"))
 			case 5:
-				return r.currentValue("owner"), draw.Plain
+				return r.describeOwner()
 			}
 			return r.currentValue("due_date"), draw.Plain
 		},

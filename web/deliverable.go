@@ -44,8 +44,8 @@ type tablePage struct {
 	// at once.
 	MayEdit bool
 	Bulk    []field
-	// Edited is set after a change that can be undone.
-	Edited bool
+	// Undo is the ID of the change that the visitor has just made and can undo, or "".
+	Undo string
 	// Plan is the timeline of the open items shown, by due date; nil if there are none, and for the other deliverables.
 	Plan *timeline
 	// First is the ID of the item to review first.
@@ -241,7 +241,9 @@ func (v *visit) showDeliverable() error {
 	if page.MayEdit = mayWrite && page.Version != nil; page.MayEdit {
 		page.Bulk = k.bulkFields()
 	}
-	page.Edited = q.Has("edited")
+	if q.Has("edited") && page.MayEdit {
+		page.Undo = q.Get("edit")
+	}
 	if n, err := strconv.Atoi(q.Get("edited")); err == nil {
 		v.notice = prose.Count(n, "item was", "items were") + " changed."
 	}
@@ -295,8 +297,9 @@ func (k *kind) blankFields() []field {
 	return planItemPage(&api.POAMItem{}).Fields
 }
 
-// editMany changes the selected items and returns their number. Fields left empty are not changed.
-func (v *visit) editMany(k *kind) (int, error) {
+// editMany changes the selected items and returns their number, and the ID of the change for an undo. Fields left empty are
+// not changed.
+func (v *visit) editMany(k *kind, assessmentID string) (changed int, editID string, err error) {
 	version, items := v.field("version"), v.r.PostForm["item"]
 	set := map[string]any{}
 	if v.field("do") == "accept" {
@@ -310,23 +313,44 @@ func (v *visit) editMany(k *kind) (int, error) {
 	}
 	switch {
 	case len(items) == 0:
-		return 0, api.Invalid("item", "choose at least one item")
+		return 0, "", api.Invalid("item", "choose at least one item")
 	case len(set) == 0:
-		return 0, api.Invalid("", "choose what to change")
+		return 0, "", api.Invalid("", "choose what to change")
 	}
 	raw, err := json.Marshal(set)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	if revision := v.field("revision"); revision != "" && len(items) == 1 { // accept the item only if it is still as it was shown
-		_, err := k.change(v, items[0], api.Match{IfMatch: strconv.Quote(revision)}, raw)
-		return 1, err
+		id, err := k.change(v, items[0], api.Match{IfMatch: strconv.Quote(revision)}, raw)
+		if err != nil {
+			return 0, "", err
+		}
+		editID, err = v.lastEditOf(assessmentID, id)
+		return 1, editID, err
 	}
 	result, err := k.edit(v, version, items, raw)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
-	return len(result.Lines), nil
+	return len(result.Lines), result.EditID, nil
+}
+
+// lastEditOf returns the ID of the visitor's last change in an assessment that has not been undone, or "" if it isn't one of
+// the given item alone.
+func (v *visit) lastEditOf(assessmentID, itemID string) (string, error) {
+	in := api.UndoInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessmentID}}
+	in.Body.DryRun = true
+	last, err := do(v, api.Undo, &in)
+	switch {
+	case api.IsCode(err, api.CodeInvalidState) || api.IsCode(err, api.CodeForbidden): // nothing can be undone
+		return "", nil
+	case err != nil:
+		return "", err
+	case len(last.Lines) == 1 && last.Lines[0].ItemID == itemID:
+		return last.EditID, nil
+	}
+	return "", nil
 }
 
 // column returns the row's cell in the given column.

@@ -148,6 +148,8 @@ type assessmentPage struct {
 	// visitor may not change the state.
 	Start  string
 	Target api.State
+	// MoveLabel is the label of the button that moves to Target.
+	MoveLabel string
 	// Review is the drafted deliverable that is waiting to be reviewed and submitted; nil if there is none.
 	Review *kind
 	// Coverage and Severities are the bars of the charts.
@@ -216,7 +218,7 @@ func (v *visit) showAssessment() error {
 		}
 		page.Steps = append(page.Steps, step{s.name, is})
 	}
-	page.Next = page.Status.NextStep()
+	page.Next = page.Status.NextStep
 	if page.Runs, err = v.liveRuns(a.ID); err != nil {
 		return err
 	}
@@ -229,7 +231,11 @@ func (v *visit) showAssessment() error {
 			page.Start = "Draft up to the next review"
 		}
 		if v.may("assessment:transition") && len(page.Status.NextStates) > 0 && len(page.Status.BlockedBy) == 0 {
-			page.Target = page.Status.NextStates[0]
+			move, _ := a.State.NextMove()
+			page.Target, page.MoveLabel = move.To, page.Next
+			if a.State == api.StateReportGenerated { // the next step is more than this move
+				page.MoveLabel = move.Work
+			}
 		}
 	}
 	if s := page.Summary; s.Applicable > 0 {

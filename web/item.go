@@ -40,8 +40,8 @@ type itemPage struct {
 	History []api.AuditEvent
 	// People are the members who can be mentioned by their email addresses.
 	People []api.Member
-	// Saved is set after a change that can be undone.
-	Saved bool
+	// Undo is the ID of the change that the visitor has just made and can undo, or "".
+	Undo string
 	// Previous and Next are the IDs of the adjacent items in the table, or "".
 	Previous, Next string
 	// Row is the item's row in the table; nil if its version is not the newest.
@@ -179,7 +179,12 @@ func (v *visit) showItem() error {
 	}
 	switch q := v.r.URL.Query(); {
 	case q.Has("saved"):
-		v.notice, page.Saved = "Saved.", page.MayEdit
+		v.notice = "Saved."
+		if page.MayEdit {
+			if page.Undo, err = v.lastEditOf(page.AssessmentID, page.ID); err != nil {
+				return err
+			}
+		}
 	case q.Has("decided"):
 		v.notice = "Your decision on the passage is kept. The next draft applies it."
 	case q.Has("withdrawn"):

@@ -345,7 +345,8 @@ func soaRow(i *api.SoAItem) row {
 		Review: i.NeedsReview, Confidence: i.Confidence, Disputed: i.SecondReading != nil,
 		Cells: []cell{
 			tagCell(i.ImplementationStatus), tagCell(i.Applicability), tagCell(i.EvidenceCoverage),
-			textCell(i.Owner), numberCell(fmt.Sprintf("%.2f", i.Confidence), i.Confidence),
+			{Text: i.DescribeOwner(i.Owner)},
+			numberCell(fmt.Sprintf("%.2f", i.Confidence), i.Confidence),
 		},
 	}
 }
@@ -385,7 +386,7 @@ func findingRow(f *api.Finding) row {
 			tagCell(f.Severity),
 			{Text: prose.Label(f.Result), Tone: string(f.Result)},
 			{Text: prose.Label(f.GapType)},
-			textCell(f.Owner),
+			{Text: f.DescribeOwner(f.Owner)},
 			textCell(f.DueDate),
 		},
 	}
@@ -450,7 +451,8 @@ func planItemRow(i *api.POAMItem) row {
 		ID: i.ID, Revision: i.Revision, Updated: i.UpdatedAt, Code: i.POAMCode, Title: i.ControlCode + " " + i.ControlTitle,
 		Cells: []cell{
 			orderedTagCell(i.Status, api.POAMStatuses), tagCell(i.Severity),
-			numberCell(strconv.Itoa(i.Priority), float64(i.Priority)), textCell(i.Owner),
+			numberCell(strconv.Itoa(i.Priority), float64(i.Priority)),
+			{Text: i.DescribeOwner(i.Owner)},
 			{Text: string(i.CurrentDueDate())},
 		},
 		Due: i.CurrentDueDate(), Milestones: milestoneDates(i.Milestones),

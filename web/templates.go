@@ -33,7 +33,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 		"iso":         func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"count":       prose.Count,
 		"changes":     changesText,
-		"percent":     func(p *float64) int { return int(*p + 0.5) },
+		"percent":     func(p *float64) string { return prose.Decimal(*p) + "%" },
 		"sentence":    func(s any) string { return sentence(text(s)) },
 	}
 	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))

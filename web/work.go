@@ -113,7 +113,7 @@ func (v *visit) changeDeliverable() error {
 	if err != nil {
 		return err
 	}
-	base, changed := "assessments/"+a.ID+"/"+k.Noun, 0
+	base := "assessments/" + a.ID + "/" + k.Noun
 	to := base + "?" + savedNotice
 	switch v.field("do") {
 	case "draft":
@@ -121,10 +121,18 @@ func (v *visit) changeDeliverable() error {
 	case "submit":
 		err = k.submit(v, v.field("version"))
 	case "edit", "accept":
-		changed, err = v.editMany(k)
-		to = base + "?edited=" + strconv.Itoa(changed)
+		var changed int
+		var edit string
+		changed, edit, err = v.editMany(k, a.ID)
+		to = base + "?" + url.Values{"edited": {strconv.Itoa(changed)}, "edit": {edit}}.Encode()
+		v.w.Header().Set("Edit-Id", edit) // for the page's script
 	case "undo":
-		_, err = do(v, api.Undo, &api.UndoInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}})
+		in := api.UndoInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
+		if in.Body.EditID = v.field("edit"); in.Body.EditID == "" {
+			err = api.Invalid("edit", "the page doesn't say which change to undo; reload it and try again")
+		} else {
+			_, err = do(v, api.Undo, &in)
+		}
 		if item := v.field("item"); item != "" {
 			to = base + "/" + url.PathEscape(item) + "?" + savedNotice
 		}

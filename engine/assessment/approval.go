@@ -337,12 +337,12 @@ func (s *Service) ListApprovals(ctx context.Context, by api.Caller, in *api.Appr
 	if err != nil {
 		return nil, err
 	}
-	return l, s.db.View(ctx, func(tx *store.Tx) error { return addWarningsAndDelegates(tx, by.OrganizationID, l.Data) })
+	return l, s.db.View(ctx, func(tx *store.Tx) error { return s.addWarningsAndDelegates(tx, by.OrganizationID, l.Data) })
 }
 
 // addWarningsAndDelegates adds two lists to each pending approval: warnings for the decider, and
 // the delegates who may decide.
-func addWarningsAndDelegates(tx *store.Tx, org string, approvals []api.Approval) error {
+func (s *Service) addWarningsAndDelegates(tx *store.Tx, org string, approvals []api.Approval) error {
 	for n := range approvals {
 		p := &approvals[n]
 		if p.Status != api.ApprovalPending {
@@ -352,7 +352,7 @@ func addWarningsAndDelegates(tx *store.Tx, org string, approvals []api.Approval)
 		if err != nil {
 			return err
 		}
-		if p.Warnings, err = gateWarnings(tx, &a, p); err != nil {
+		if p.Warnings, err = gateWarnings(tx, &s.owners, &a, p); err != nil {
 			return err
 		}
 	}
@@ -372,7 +372,7 @@ func (s *Service) GetApproval(ctx context.Context, by api.Caller, in *api.Approv
 			return err
 		}
 		one := []api.Approval{p}
-		err = addWarningsAndDelegates(tx, by.OrganizationID, one)
+		err = s.addWarningsAndDelegates(tx, by.OrganizationID, one)
 		p = one[0]
 		return err
 	})
@@ -494,7 +494,7 @@ func carryOutDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.
 	if err != nil {
 		return err
 	}
-	if p.Warnings, err = gateWarnings(tx, &a, p); err != nil {
+	if p.Warnings, err = gateWarnings(tx, &ownersOfVersions{}, &a, p); err != nil {
 		return err
 	}
 	k, ok := deliverables[p.Gate]

@@ -51,6 +51,7 @@ type Service struct {
 	draftCaches     draftCaches
 	evaluationSlots chan struct{}     // limits concurrent evaluations
 	itemPages       *store.Cache[any] // pages of versions' items
+	owners          ownersOfVersions
 }
 
 // acquireEvaluationSlot waits until fewer evaluations than allowed are running. Call release when done.

@@ -636,7 +636,11 @@ func getItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliver
 		}
 		return store.ToNotFound(err, noun, itemID)
 	})
-	return &i, err
+	if err != nil {
+		return nil, err
+	}
+	one := []I{i}
+	return &one[0], markFormerOwners(ctx, s, by.OrganizationID, one)
 }
 
 // listItems returns a page of a version's items. It caches pages, because clients often request the
@@ -677,7 +681,7 @@ func listItems[V, I any](
 	}
 	out := *page.(*api.List[I])
 	out.Data = slices.Clone(out.Data)
-	return &out, nil
+	return &out, markFormerOwners(ctx, s, by.OrganizationID, out.Data)
 }
 
 // agentRunID returns the ID of the agent run that is drafting, or nil if a person is.

@@ -1,10 +1,12 @@
 package assessment
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/internal/prose"
@@ -63,37 +65,140 @@ func formerOwnerIssues(tx *store.Tx, org string, items []api.SoAItem) (issues []
 	return issues, nil
 }
 
-// formerOwnerWarnings returns a warning if items of a version have owners who have left the organization.
-func formerOwnerWarnings(tx *store.Tx, org string, gate api.Gate, version string) ([]string, error) {
-	former, err := readFormerMembers(tx, org)
-	if err != nil || len(former) == 0 {
-		return nil, err
+// ownersOfVersions remembers how many items of a version each person owns, so that the items are decoded only once for
+// each content. Its methods are safe for concurrent use.
+type ownersOfVersions struct {
+	mu       sync.Mutex
+	versions map[string]map[string]int // by the ID and the content hash of the version; then by the owner
+}
+
+// maxVersionsWithOwners bounds the versions remembered.
+const maxVersionsWithOwners = 256
+
+// count returns the number of items that each owner has in a version; excluded controls don't count.
+func (o *ownersOfVersions) count(tx *store.Tx, gate api.Gate, head *api.DeliverableVersion) (counts map[string]int, err error) {
+	key := head.ID + " " + head.ContentSHA256
+	o.mu.Lock()
+	counts, known := o.versions[key]
+	o.mu.Unlock()
+	if known {
+		return counts, nil
 	}
-	items, counts := 0, map[string]int{}
-	count := func(owner *string) {
-		if former.includes(owner) {
-			counts[strings.TrimSpace(*owner)]++
-			items++
+	counts = map[string]int{}
+	add := func(owner *string) {
+		if name := strings.TrimSpace(stringOrEmpty(owner)); name != "" {
+			counts[name]++
 		}
 	}
-	switch gate {
+	switch org := head.OrganizationID; gate {
 	case api.GateSoA:
-		err = forEachItem(tx, soa, org, version, func(i *api.SoAItem) { count(i.Owner) })
+		err = forEachItem(tx, soa, org, head.ID, func(i *api.SoAItem) {
+			if i.Applicability.IsApplicable() {
+				add(i.Owner)
+			}
+		})
 	case api.GateGapAnalysis:
-		err = forEachItem(tx, gap, org, version, func(i *api.Finding) { count(i.Owner) })
+		err = forEachItem(tx, gap, org, head.ID, func(i *api.Finding) { add(i.Owner) })
 	case api.GatePOAM:
-		err = forEachItem(tx, poam, org, version, func(i *api.POAMItem) { count(i.Owner) })
+		err = forEachItem(tx, poam, org, head.ID, func(i *api.POAMItem) { add(i.Owner) })
 	case api.GateMaturity: // its items have no owners
 	}
-	if err != nil || items == 0 {
+	if err != nil {
 		return nil, err
 	}
-	named := slices.Sorted(maps.Keys(counts))
-	for n, owner := range named {
-		named[n] = fmt.Sprintf("%s (%d)", owner, counts[owner])
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.versions == nil || len(o.versions) >= maxVersionsWithOwners {
+		o.versions = map[string]map[string]int{}
+	}
+	o.versions[key] = counts
+	return counts, nil
+}
+
+// formerOwners returns the owners of items in a version who have left the organization, by name.
+func (o *ownersOfVersions) formerOwners(tx *store.Tx, former formerMembers, gate api.Gate, head *api.DeliverableVersion) ([]api.FormerOwner, error) {
+	if head == nil || len(former) == 0 {
+		return nil, nil
+	}
+	counts, err := o.count(tx, gate, head)
+	if err != nil {
+		return nil, err
+	}
+	var out []api.FormerOwner
+	for _, owner := range slices.Sorted(maps.Keys(counts)) {
+		if former.includes(&owner) {
+			out = append(out, api.FormerOwner{
+				Gate: gate, VersionNumber: head.VersionNumber, Owner: owner, ItemCount: counts[owner],
+				Message: fmt.Sprintf("%s has left the organization and still owns %s of the %s", owner,
+					prose.Count(counts[owner], "item", "items"), gate.Title()),
+			})
+		}
+	}
+	return out, nil
+}
+
+// listFormerOwners returns the owners who have left the organization in the newest version of each deliverable.
+func (o *ownersOfVersions) listFormerOwners(tx *store.Tx, a *api.Assessment) ([]api.FormerOwner, error) {
+	out := []api.FormerOwner{}
+	former, err := readFormerMembers(tx, a.OrganizationID)
+	if err != nil || len(former) == 0 {
+		return out, err
+	}
+	for _, gate := range api.Gates {
+		head, err := deliverables[gate].newestHeader(tx, a.OrganizationID, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		left, err := o.formerOwners(tx, former, gate, head)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, left...)
+	}
+	return out, nil
+}
+
+// warnings returns a warning if items of a version have owners who have left the organization.
+func (o *ownersOfVersions) warnings(tx *store.Tx, gate api.Gate, head *api.DeliverableVersion) ([]string, error) {
+	former, err := readFormerMembers(tx, head.OrganizationID)
+	if err != nil {
+		return nil, err
+	}
+	left, err := o.formerOwners(tx, former, gate, head)
+	if err != nil || len(left) == 0 {
+		return nil, err
+	}
+	items, named := 0, make([]string, len(left))
+	for n, l := range left {
+		items += l.ItemCount
+		named[n] = fmt.Sprintf("%s (%d)", l.Owner, l.ItemCount)
 	}
 	return []string{fmt.Sprintf("%s an owner who has left the organization: %s",
 		prose.Count(items, "item has", "items have"), strings.Join(named, ", "))}, nil
+}
+
+// markFormerOwners marks the items whose owners have left the organization.
+func markFormerOwners[I any](ctx context.Context, s *Service, org string, items []I) error {
+	if len(items) == 0 {
+		return nil
+	}
+	return s.db.View(ctx, func(tx *store.Tx) error {
+		former, err := readFormerMembers(tx, org)
+		if err != nil || len(former) == 0 {
+			return err
+		}
+		for n := range items {
+			switch i := any(&items[n]).(type) {
+			case *api.SoAItem:
+				i.OwnerHasLeft = i.Applicability.IsApplicable() && former.includes(i.Owner)
+			case *api.Finding:
+				i.OwnerHasLeft = former.includes(i.Owner)
+			case *api.POAMItem:
+				i.OwnerHasLeft = former.includes(i.Owner)
+			}
+		}
+		return nil
+	})
 }
 
 func forEachItem[V, I any](tx *store.Tx, k deliverableType[V, I], org, version string, use func(*I)) error {

@@ -173,6 +173,9 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentI
 		if out.Outdated, err = listOutdated(tx, &a); err != nil {
 			return err
 		}
+		if out.FormerOwners, err = s.owners.listFormerOwners(tx, &a); err != nil {
+			return err
+		}
 		if err := addReadingStatus(tx, &a, out); err != nil {
 			return err
 		}
@@ -183,6 +186,7 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentI
 		out.NextStates = []api.State{step.To}
 		return addBlockers(tx, by, &a, step, out)
 	})
+	out.NextStep = out.DescribeNextStep()
 	return out, err
 }
 

@@ -245,12 +245,16 @@ func correctReliedOnDocuments(i *api.SoAItem) {
 // gateWarnings returns warnings for the person who decides at a gate, about outdated inputs, about
 // owners who have left the organization and, for the Statement of Applicability, about items that
 // nobody has reviewed, items implemented without evidence, and verdicts that depend on a single document.
-func gateWarnings(tx *store.Tx, a *api.Assessment, p *api.Approval) ([]string, error) {
+func gateWarnings(tx *store.Tx, owners *ownersOfVersions, a *api.Assessment, p *api.Approval) ([]string, error) {
 	out, err := outdatedWarnings(tx, a, p.Gate)
 	if err != nil {
 		return nil, err
 	}
-	left, err := formerOwnerWarnings(tx, a.OrganizationID, p.Gate, p.TargetID)
+	head, err := deliverables[p.Gate].getHeader(tx, a.OrganizationID, p.TargetID)
+	if err != nil {
+		return nil, err
+	}
+	left, err := owners.warnings(tx, p.Gate, head)
 	out = append(out, left...)
 	if err != nil || p.Gate != api.GateSoA {
 		return out, err

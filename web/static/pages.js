@@ -560,7 +560,9 @@
         r.tr.dataset.revision = +r.tr.dataset.revision + 1;
       }
       counted();
-      document.getElementById("undo").form.hidden = false;
+      const undo = document.getElementById("undo").form, edit = answer.headers.get("Edit-Id");
+      undo.elements.edit.value = edit || "";
+      undo.hidden = !edit;
       const was = at;
       seek(1);
       if (at === was && !beside.hidden) open(at); // there is no further row
