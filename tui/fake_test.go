@@ -292,6 +292,7 @@ func (f *fake) reply(op *api.Operation, in, out any) error {
 	case "get-assessment":
 		return answer(out, f.one)
 	case "get-assessment-status":
+		f.status.NextStep = f.status.DescribeNextStep()
 		return answer(out, f.status)
 	case "get-assessment-summary":
 		return answer(out, f.summary)
