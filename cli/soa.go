@@ -236,7 +236,8 @@ func renderSoATable(p *print.Page, items []api.SoAItem) {
 	}, func(i api.SoAItem) []string {
 		return []string{
 			i.ControlCode, i.ControlTitle, prose.Humanize(i.Applicability), prose.Humanize(i.ImplementationStatus),
-			prose.Humanize(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), fmt.Sprint(i.RestsOnDocuments), i.DescribeOwner(i.Owner), i.RelianceNote(),
+			prose.Humanize(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), fmt.Sprint(i.RestsOnDocuments),
+			i.DescribeOwner(i.Owner), i.RelianceNote(),
 		}
 	})
 }

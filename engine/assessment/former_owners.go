@@ -116,7 +116,9 @@ func (o *ownersOfVersions) count(tx *store.Tx, gate api.Gate, head *api.Delivera
 }
 
 // formerOwners returns the owners of items in a version who have left the organization, by name.
-func (o *ownersOfVersions) formerOwners(tx *store.Tx, former formerMembers, gate api.Gate, head *api.DeliverableVersion) ([]api.FormerOwner, error) {
+func (o *ownersOfVersions) formerOwners(
+	tx *store.Tx, former formerMembers, gate api.Gate, head *api.DeliverableVersion,
+) ([]api.FormerOwner, error) {
 	if head == nil || len(former) == 0 {
 		return nil, nil
 	}
