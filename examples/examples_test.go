@@ -195,8 +195,8 @@ func TestKubernetes(t *testing.T) {
 	}
 }
 
-// TestKubernetesOnPostgres checks the manifests of several daemons, and that the Helm chart has the same ones. Helm is not among the
-// programs that the CI server installs; where it is, the chart is linted and rendered.
+// TestKubernetesOnPostgres checks the manifests of several daemons. Where Helm is installed, which the CI server does not do, it
+// also lints and renders the chart; TestChart renders it without Helm.
 func TestKubernetesOnPostgres(t *testing.T) {
 	checkSharedDaemons(t, documents(t, "kubernetes/postgres.yaml"))
 	helm, err := exec.LookPath("helm")

@@ -147,8 +147,23 @@ func (s *Server) command(program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Start starts the server and waits until it accepts connections.
-func (s *Server) Start(t testing.TB) {
+// WriteFile writes a file in the server's folder that only the server can read, and returns its path.
+func (s *Server) WriteFile(t testing.TB, name string, content []byte) (path string) {
+	t.Helper()
+	path = filepath.Join(s.folder, name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s.account != nil {
+		if err := os.Chown(path, number(t, s.account.Uid), number(t, s.account.Gid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// Start starts the server, with additional arguments, and waits until it accepts connections.
+func (s *Server) Start(t testing.TB, more ...string) {
 	t.Helper()
 	args := []string{
 		"-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "max_connections=60",
@@ -158,7 +173,7 @@ func (s *Server) Start(t testing.TB) {
 		args = append(args, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off")
 	}
 	var out bytes.Buffer
-	s.process = s.command("postgres", args...)
+	s.process = s.command("postgres", append(args, more...)...)
 	s.process.Stdout, s.process.Stderr = &out, &out
 	exited := make(chan struct{})
 	started := make(chan error)
