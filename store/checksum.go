@@ -82,6 +82,7 @@ func isTotal(table string, key []byte) bool {
 // checkedKV adds checksums to the values of a driver's transaction and verifies them.
 type checkedKV struct {
 	driver kv.KV
+	remote kv.Remote    // the driver's, or one that does nothing
 	table  checkedTable // the last table used
 	// change accumulates the effect of all writes so far on the total.
 	change uint64
@@ -149,6 +150,24 @@ func (c *checkedKV) existingChecksum(table string, key []byte) (uint64, error) {
 // iterator to verify them here would cost more than the verification itself.
 func (c *checkedKV) Scan(table string, r kv.Range) iter.Seq2[kv.Pair, error] {
 	return c.driver.Scan(table, r)
+}
+
+// scanAhead works like Scan; see kv.Remote.
+func (c *checkedKV) scanAhead(table string, r kv.Range, first int, ahead func([]kv.Pair) error) iter.Seq2[kv.Pair, error] {
+	if _, isLocal := c.remote.(localKV); isLocal || ahead == nil && first == 0 {
+		return c.driver.Scan(table, r)
+	}
+	return c.remote.ScanAhead(table, r, first, ahead)
+}
+
+// localKV implements kv.Remote for a driver that doesn't.
+type localKV struct{ kv.KV }
+
+func (localKV) Prefetch(...kv.Ref) error     { return nil }
+func (localKV) Expect(...kv.Ref)             {}
+func (localKV) AssumeMissing(string, []byte) {}
+func (l localKV) ScanAhead(table string, r kv.Range, _ int, _ func([]kv.Pair) error) iter.Seq2[kv.Pair, error] {
+	return l.Scan(table, r)
 }
 
 // verifiedValue verifies the value of a pair from Scan, and returns it without its checksum.

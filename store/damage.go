@@ -60,6 +60,7 @@ var recordNames = map[string]string{
 	"sync_links": "sync link", "sync_rows": "sync log entry", "sync_bases": "synced record", "sync_replicas": "clone",
 	"sync_batches": "sync batch", "sync_files": "synced file", "sync_conflicts": "sync conflict", "sync_keys": "sync key",
 	"sync_peers":       "trusted key",
+	"_outbox_new":      "event",
 	"unfinished_reads": "unfinished reading of a document", "discarded_passages": "set of discarded passages",
 	"unembedded_passages": "set of passages without vectors",
 	"discarded_records":   "list of discarded records",

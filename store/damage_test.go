@@ -382,7 +382,7 @@ func TestMissingRecords(t *testing.T) {
 		if is(t, name, err, ErrCorrupt); err != nil && !strings.Contains(err.Error(), "records are missing, old or damaged") {
 			t.Errorf("%s: got %v", name, err)
 		}
-		named := strings.Contains(fmt.Sprint(err), `1 of 27 damaged: record "C-000001" (table controls)`)
+		named := strings.Contains(fmt.Sprint(err), `1 of 28 damaged: record "C-000001" (table controls)`)
 		if named != (name == "a changed checksum") {
 			t.Errorf("%s: got %v", name, err)
 		}

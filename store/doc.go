@@ -16,6 +16,7 @@
 //	                 "process", ID and "leader" → of processes that share the database (processes.go)
 //	_sequences       name → last number issued
 //	_outbox          sequence → event
+//	_outbox_new      ID → event without a number
 //	_outbox_readers  consumer → last sequence acknowledged
 //	_packs           organization, pack → content of items and passages (packs.go)
 //	_bodies          organization, assessment, sum → content of items of earlier versions of the program

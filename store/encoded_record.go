@@ -289,7 +289,7 @@ func ScanEncoded[R any](tx *Tx, b TenantIndexView[R], org string, cached []*Enco
 		return byKey[string(primary)]
 	}
 	out, same := make([]*EncodedRecord[R], 0, len(cached)), true
-	for p, err := range in.scanPairs(tx, newScanOptions([]ScanOption{Prefix(within...)})) {
+	for p, err := range in.scanPairsOfRecords(tx, newScanOptions([]ScanOption{Prefix(within...)}), len(cached) == 0) {
 		if err != nil {
 			return nil, err
 		}

@@ -27,6 +27,13 @@ func (i *idGenerator) next() string {
 	return id
 }
 
+// follow makes subsequent IDs greater than id.
+func (i *idGenerator) follow(id string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.lastID = max(i.lastID, id)
+}
+
 // lastIssued returns the last ID issued.
 func (i *idGenerator) lastIssued() string {
 	i.mu.Lock()

@@ -11,7 +11,7 @@ import (
 
 // Event describes the effect of a transaction, to be processed later.
 type Event struct {
-	Sequence       int64           `json:"sequence"` // set by Append: ascending, without gaps
+	Sequence       int64           `json:"sequence"` // ascending, without gaps; 0 until the event has been numbered
 	ID             string          `json:"id"`       // set by Append if empty; the same in every delivery
 	Topic          string          `json:"topic"`
 	OrganizationID string          `json:"organization_id,omitempty"` // empty if it concerns no organization
@@ -24,6 +24,12 @@ type Event struct {
 // Outbox holds events from the transaction that created them until every consumer has processed them. A
 // consumer calls Next, does its work outside the transaction, and then calls Ack. After a crash in between, it
 // receives the same events again.
+//
+// An Update of a sole writer numbers its events. If several processes write, all of their Updates would conflict
+// over the number, so events are stored without one. The first Next in an Update numbers those that have been
+// committed, which is done by the one process that processes events. An event that is committed late gets a higher
+// number than those that were committed before, so none is skipped. The events of one organization are numbered
+// in the order in which they were committed: their IDs are in that order (see Tx.FollowID).
 var Outbox outbox
 
 type outbox struct{}
@@ -37,8 +43,9 @@ type outboxConsumer struct {
 const outboxSequence = "_outbox"
 
 var (
-	outboxEvents    = NewTable("_outbox", func(e *Event) Key { return K(e.Sequence) })
-	outboxConsumers = NewTable("_outbox_readers", func(r *outboxConsumer) Key { return K(r.Consumer) })
+	outboxEvents     = NewTable("_outbox", func(e *Event) Key { return K(e.Sequence) })
+	outboxUnnumbered = NewTable("_outbox_new", func(e *Event) Key { return K(e.ID) })
+	outboxConsumers  = NewTable("_outbox_readers", func(r *outboxConsumer) Key { return K(r.Consumer) })
 )
 
 // Append adds the event to the transaction and returns it as stored.
@@ -46,8 +53,7 @@ func (outbox) Append(tx *Tx, e Event) (Event, error) {
 	if e.Topic == "" {
 		return Event{}, errors.New("outbox: an event needs a topic")
 	}
-	var err error
-	if e.Sequence, err = tx.NextSequence(outboxSequence); err != nil {
+	if err := tx.checkUsable(true); err != nil {
 		return Event{}, fmt.Errorf("outbox: %w", err)
 	}
 	if e.ID == "" {
@@ -57,11 +63,45 @@ func (outbox) Append(tx *Tx, e Event) (Event, error) {
 		e.Time = tx.Now()
 	}
 	e.Trace = tracing.Current(tx.Context()).String()
+	if !tx.db.soleWriter {
+		return e, outboxUnnumbered.Insert(tx, &e)
+	}
+	return numberEvent(tx, e)
+}
+
+// numberEvent stores an event with the next number.
+func numberEvent(tx *Tx, e Event) (Event, error) {
+	var err error
+	if e.Sequence, err = tx.NextSequence(outboxSequence); err != nil {
+		return Event{}, fmt.Errorf("outbox: %w", err)
+	}
 	return e, outboxEvents.Insert(tx, &e)
 }
 
+// numberEvents numbers up to limit events that were stored without a number, in the order of their IDs.
+func numberEvents(tx *Tx, limit int) error {
+	var events []Event
+	for e, err := range outboxUnnumbered.Scan(tx) {
+		if err != nil {
+			return err
+		}
+		if events = append(events, e); len(events) == limit {
+			break
+		}
+	}
+	for _, e := range events {
+		if err := outboxUnnumbered.Delete(tx, e.ID); err != nil {
+			return err
+		}
+		if _, err := numberEvent(tx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Next returns up to limit events that the consumer has not acknowledged, in order. A new consumer
-// starts with the oldest event.
+// starts with the oldest event. In a View, the last ones may not have a number yet.
 func (outbox) Next(tx *Tx, consumer string, limit int) ([]Event, error) {
 	done, err := lastAcked(tx, consumer)
 	if err != nil {
@@ -71,13 +111,27 @@ func (outbox) Next(tx *Tx, consumer string, limit int) ([]Event, error) {
 	if limit <= 0 {
 		return nil, nil
 	}
+	if tx.writable {
+		if err := numberEvents(tx, limit); err != nil {
+			return nil, err
+		}
+	}
 	for e, err := range outboxEvents.Scan(tx, From(done+1)) {
 		if err != nil {
 			return nil, err
 		}
 		if events = append(events, e); len(events) == limit {
+			return events, nil
+		}
+	}
+	for e, err := range outboxUnnumbered.Scan(tx) {
+		if err != nil {
+			return nil, err
+		}
+		if len(events) == limit || tx.writable { // what is left there follows numbered events that are beyond the limit
 			break
 		}
+		events = append(events, e)
 	}
 	return events, nil
 }

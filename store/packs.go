@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/scf-service/service/internal/bytereader"
+	"github.com/scf-service/service/store/kv"
 )
 
 // packsTable holds packs. A pack is a set of records that were inserted and compressed together, because the
@@ -254,6 +255,17 @@ func (tx *Tx) putPacks(packs []*newPack) error {
 		})
 	}
 	workers.Wait()
+	refs := make([]kv.Ref, len(packs))
+	for i, p := range packs {
+		key, err := packKey(p.scope, p.id)
+		if err != nil {
+			return err
+		}
+		refs[i] = kv.Ref{Table: packsTable, Key: key}
+	}
+	if err := tx.kv.remote.Prefetch(refs...); err != nil {
+		return err
+	}
 	for _, p := range packs {
 		if len(p.value) >= maxValue {
 			return fmt.Errorf("%w: a record of %d bytes that doesn't compress; keep it as a blob", ErrTooLarge, p.size)

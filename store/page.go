@@ -130,7 +130,10 @@ func (s *untypedTable) page(tx *Tx, q untypedQuery) (page Page[any], err error) 
 	if isKept {
 		in.after = after
 	}
-	for p, err := range order.scanPairs(tx, in) {
+	if q.match == nil && isKept {
+		in.expected = q.Limit + 1
+	}
+	for p, err := range order.scanPairsOfRecords(tx, in, true) {
 		if err != nil {
 			return page, err
 		}
@@ -155,6 +158,9 @@ func (s *untypedTable) page(tx *Tx, q untypedQuery) (page Page[any], err error) 
 			}
 		}
 		page.Total++
+		if page.Next != "" && isKept {
+			break
+		}
 	}
 	if isKept {
 		page.Total = total

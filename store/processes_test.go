@@ -156,11 +156,12 @@ func TestChangesOfOthers(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("another process's change was not noticed")
 	}
-	update(t, all[0], func(tx *Tx) error {
+	err := all[0].driver.Update(t.Context(), func(k kv.KV) error {
 		next := all[0].meta
 		next.Schema++
-		return tx.putMeta(metaKey, next)
+		return all[0].newTx(t.Context(), k, true).putMeta(metaKey, next)
 	})
+	is(t, "a newer program's migration", err, nil)
 	is(t, "an older program", all[1].Update(t.Context(), func(tx *Tx) error { return controls.Put(tx, &control{Code: "b"}) }), ErrNewerSchema)
 }
 

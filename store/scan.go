@@ -15,6 +15,7 @@ type scanOptions struct {
 	after                 []byte // stored key after which the scan continues
 	afterGroup            Key    // beginning of keys after which the scan starts
 	reverse               bool
+	expected              int // number of pairs that will be read; 0 if unknown
 }
 
 func newScanOptions(options []ScanOption) scanOptions {
@@ -38,6 +39,9 @@ func Through(parts ...any) ScanOption { return func(s *scanOptions) { s.through 
 
 // Reverse is an option that scans in descending order: Scan(tx, store.Reverse).
 func Reverse(s *scanOptions) { s.reverse = true }
+
+// ExpectOne is an option for a scan of which only the first record will be used, so that no more are read ahead.
+func ExpectOne(s *scanOptions) { s.expected = 1 }
 
 // toRange returns the driver's range for the scan.
 func (s scanOptions) toRange() (kv.Range, error) {

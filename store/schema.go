@@ -47,7 +47,7 @@ type tableSet struct {
 
 // builtinTables returns the tables of the store itself.
 func builtinTables() []AnyTable {
-	return []AnyTable{outboxEvents, outboxConsumers, bodiesDefinition, packsDefinition}
+	return []AnyTable{outboxEvents, outboxUnnumbered, outboxConsumers, bodiesDefinition, packsDefinition}
 }
 
 var (

@@ -237,9 +237,10 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 		began = tx.now
 		tx.changedTables = map[string]bool{}
 		defer func() { tx.ended = true }()
-		err := tx.checkNotMigrated()
-		if err == nil {
-			err = fn(tx)
+		tx.kv.remote.Expect(kv.Ref{Table: metaTable, Key: metaKey.b})
+		err := fn(tx)
+		if e := tx.checkNotMigrated(); err == nil || errors.Is(e, ErrNewerSchema) { // which explains why fn failed
+			err = e
 		}
 		if err == nil && len(tx.syncChanges) > 0 {
 			err = tx.writeSyncLog()
@@ -281,7 +282,13 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 }
 
 func (db *DB) newTx(ctx context.Context, k kv.KV, writable bool) *Tx {
-	return &Tx{ctx: ctx, kv: checkedKV{driver: k, withoutTotal: !db.soleWriter}, db: db, now: db.clock(), writable: writable}
+	remote, ok := k.(kv.Remote)
+	if !ok {
+		remote = localKV{k}
+	}
+	return &Tx{
+		ctx: ctx, kv: checkedKV{driver: k, remote: remote, withoutTotal: !db.soleWriter}, db: db, now: db.clock(), writable: writable,
+	}
 }
 
 // Close waits for running transactions and releases the data folder.

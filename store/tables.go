@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store/kv"
 )
 
 // The tables of the service. Those below "per organization" are visible to that organization only.
@@ -105,6 +106,7 @@ var (
 	ImportRuns = NewTable("import_runs", func(r *api.ImportRun) Key { return K(r.ID) }, CountBy[api.ImportRun]("", 0))
 
 	Assessments = newTenantTable("assessments", func(r *api.Assessment) (string, Key) { return r.OrganizationID, K(r.ID) },
+		withCompanions[api.Assessment](companionsOfAssessment),
 		CountBy[api.Assessment]("", 0),
 		Index("state", func(r *api.Assessment) []Key { return []Key{K(r.State)} }), CountBy[api.Assessment]("state", 1),
 		Index("status", func(r *api.Assessment) []Key { return []Key{K(r.State == api.StateClosed)} }), CountBy[api.Assessment]("status", 1),
@@ -498,6 +500,29 @@ func newTenantTable[R any](name string, tenantAndKey func(*R) (string, Key), opt
 	return NewTenantTable(name, func(r *R) string { org, _ := tenantAndKey(r); return org },
 		func(r *R) Key { _, key := tenantAndKey(r); return key }, options...)
 }
+
+// withCompanions declares keys that are read in most Updates that read the record with a given key, so that they are
+// read together.
+func withCompanions[R any](keys func(Key) []kv.Ref) Option[R] {
+	return func(t *Table[R]) { t.untyped.companions = keys }
+}
+
+// companionsOfAssessment returns the keys that are read to record a change of an assessment.
+func companionsOfAssessment(assessment Key) []kv.Ref {
+	org, _, err := decodePart(assessment.b)
+	name, ok := org.(string)
+	if err != nil || !ok {
+		return nil
+	}
+	return []kv.Ref{
+		{Table: SyncLinks.Name(), Key: assessment.b},
+		{Table: Figures.Name(), Key: assessment.b},
+		{Table: sequencesTable, Key: K(AuditSequence(name)).b},
+	}
+}
+
+// AuditSequence returns the name of the sequence that numbers an organization's audit records.
+func AuditSequence(org string) string { return "audit " + org }
 
 // newVersionTable declares a table of the versions of a deliverable.
 func newVersionTable[R any](name string, parts figureParts, version func(*R) *api.DeliverableVersion) *TenantTable[R] {

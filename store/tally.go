@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/scf-service/service/store/kv"
 )
 
 // tally is a set of numbers that a table maintains by key, for counts and sums that must not take longer when
@@ -236,6 +238,14 @@ func (tx *Tx) flushTallies() error {
 	slices.SortFunc(changed, func(a, b tallyRef) int {
 		return cmp.Or(strings.Compare(a.table, b.table), strings.Compare(a.key, b.key))
 	})
+	refs := make([]kv.Ref, len(changed))
+	for i, ref := range changed {
+		refs[i] = kv.Ref{Table: ref.table, Key: []byte(ref.key)}
+		tx.assumeMissingIfNew(ref.table, Key{b: refs[i].Key})
+	}
+	if err := tx.kv.remote.Prefetch(refs...); err != nil {
+		return err
+	}
 	for _, ref := range changed {
 		key := []byte(ref.key)
 		n, err := tx.readTally(ref.table, key)

@@ -22,8 +22,9 @@ type Tx struct {
 	writable    bool
 	ended       bool
 	afterCommit []func()
-	// idIssued is true if the transaction has issued an ID.
+	// idIssued is true if the transaction has issued an ID; issued holds these IDs, up to maxIssued.
 	idIssued bool
+	issued   map[string]bool
 	// changedTables are the tables that were written to.
 	changedTables map[string]bool
 	// syncChanges holds the changed records to log, with their changed fields; actor is the author.
@@ -46,7 +47,37 @@ func (tx *Tx) Now() time.Time { return tx.now }
 // NewID returns a new ID. IDs sort in the order in which they were issued.
 func (tx *Tx) NewID() string {
 	tx.idIssued = tx.writable
-	return tx.db.idGenerator.next()
+	id := tx.db.idGenerator.next()
+	if tx.writable && !tx.db.soleWriter && len(tx.issued) < maxIssued {
+		if tx.issued == nil {
+			tx.issued = map[string]bool{}
+		}
+		tx.issued[id] = true
+	}
+	return id
+}
+
+// FollowID makes subsequent IDs of this process greater than id, which another process may have issued when its
+// clock was ahead of this one's.
+func (tx *Tx) FollowID(id string) { tx.db.idGenerator.follow(id) }
+
+// maxIssued limits the memory that Tx.issued takes.
+const maxIssued = 1000
+
+// assumeMissingIfNew avoids reading a key that can't exist before this transaction, because it contains an ID that
+// the transaction has issued.
+func (tx *Tx) assumeMissingIfNew(table string, k Key) {
+	for rest := k.b; len(tx.issued) > 0 && len(rest) > 0; {
+		size, err := partSize(rest)
+		if err != nil {
+			return
+		}
+		if rest[0] == tagText && tx.issued[string(rest[1:size-1])] { // IDs contain no byte that keys escape
+			tx.kv.remote.AssumeMissing(table, k.b)
+			return
+		}
+		rest = rest[size:]
+	}
 }
 
 // IsWritable reports whether the transaction is an Update rather than a View.

@@ -20,6 +20,8 @@ type untypedTable struct {
 	codec     codec
 	indexes   []*tableIndex
 	tallies   []*tally
+	// companions returns keys that are read in most Updates that read the record with a given key.
+	companions func(Key) []kv.Ref
 	// header is the function given to WithSharedBody, packScope the one given to WithPacks.
 	header    func(any) any
 	packScope func(any) Key
@@ -189,6 +191,9 @@ func (s *untypedTable) readBytes(tx *Tx, k Key) ([]byte, error) {
 	if len(k.b) > kv.MaxKey {
 		return nil, nil // no record can have this key
 	}
+	if tx.writable && s.companions != nil {
+		tx.kv.remote.Expect(s.companions(k)...)
+	}
 	b, err := tx.kv.Get(s.def.name, k.b)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.def.name, k, err)
@@ -242,6 +247,7 @@ func (s *untypedTable) writeEncoded(tx *Tx, r any, checkExisting func(exists boo
 		return err
 	}
 	k := s.key(r)
+	tx.assumeMissingIfNew(s.def.name, k)
 	old, err := s.getOrNil(tx, k)
 	if err != nil {
 		return err
@@ -445,11 +451,8 @@ type scannedRecord struct {
 //
 //go:noinline // else it is compiled for each table again
 func (o orderedTable) scanRecords(tx *Tx, options ...ScanOption) iter.Seq2[scannedRecord, error] {
-	if ahead, ok := tx.kv.driver.(kv.Prefetcher); ok && o.ix != nil && !tx.writable {
-		return o.scanAhead(tx, ahead, newScanOptions(options))
-	}
 	return func(yield func(scannedRecord, error) bool) {
-		for p, err := range o.scanPairs(tx, newScanOptions(options)) {
+		for p, err := range o.scanPairsOfRecords(tx, newScanOptions(options), true) {
 			var out scannedRecord
 			if err == nil {
 				out, err = o.decodePair(tx, p)
@@ -458,56 +461,6 @@ func (o orderedTable) scanRecords(tx *Tx, options ...ScanOption) iter.Seq2[scann
 				return
 			}
 		}
-	}
-}
-
-const (
-	firstAhead   = 16 // records that scanAhead reads at once at first
-	largestAhead = 256
-)
-
-// scanAhead is like scanRecords for an index in a View, in which no entry can change during the scan. It reads
-// the records of several entries at once.
-func (o orderedTable) scanAhead(tx *Tx, driver kv.Prefetcher, in scanOptions) iter.Seq2[scannedRecord, error] {
-	return func(yield func(scannedRecord, error) bool) {
-		var entries []kv.Pair
-		size := firstAhead
-		yieldAll := func() bool {
-			var keys [][]byte
-			for _, p := range entries {
-				value, err := tx.kv.verifiedValue(o.tableName(), p)
-				if err == nil {
-					value, err = primaryOfEntry(p.Key, value)
-				}
-				if err == nil && len(value) > 0 && len(value) <= kv.MaxKey { // otherwise, decodePair returns the error
-					keys = append(keys, value)
-				}
-			}
-			if err := driver.Prefetch(o.def.name, keys); err != nil {
-				yield(scannedRecord{}, fmt.Errorf("%s: %w", o.def.name, err))
-				return false
-			}
-			for _, p := range entries {
-				out, err := o.decodePair(tx, p)
-				if !yield(out, err) || err != nil {
-					return false
-				}
-			}
-			entries, size = entries[:0], min(2*size, largestAhead)
-			return true
-		}
-		for p, err := range o.scanPairs(tx, in) {
-			if err != nil {
-				if yieldAll() {
-					yield(scannedRecord{}, err)
-				}
-				return
-			}
-			if entries = append(entries, p); len(entries) == size && !yieldAll() {
-				return
-			}
-		}
-		yieldAll()
 	}
 }
 
@@ -522,6 +475,16 @@ func (o orderedTable) tableName() string {
 
 // scanPairs yields the driver's pairs of the table, or of one of its indexes.
 func (o orderedTable) scanPairs(tx *Tx, in scanOptions) iter.Seq2[kv.Pair, error] {
+	return o.scanPairsAhead(tx, in, nil)
+}
+
+// scanPairsOfRecords works like scanPairs, and reads the records that the pairs refer to ahead, with their packs if
+// withPacks is set.
+func (o orderedTable) scanPairsOfRecords(tx *Tx, in scanOptions, withPacks bool) iter.Seq2[kv.Pair, error] {
+	return o.scanPairsAhead(tx, in, func(pairs []kv.Pair) error { return o.prefetch(tx, pairs, withPacks) })
+}
+
+func (o orderedTable) scanPairsAhead(tx *Tx, in scanOptions, ahead func([]kv.Pair) error) iter.Seq2[kv.Pair, error] {
 	return func(yield func(kv.Pair, error) bool) {
 		name := o.tableName()
 		err := o.err
@@ -538,7 +501,7 @@ func (o orderedTable) scanPairs(tx *Tx, in scanOptions) iter.Seq2[kv.Pair, error
 			yield(kv.Pair{}, err)
 			return
 		}
-		for p, err := range tx.kv.Scan(name, r) {
+		for p, err := range tx.kv.scanAhead(name, r, in.expected, ahead) {
 			if err != nil {
 				err = fmt.Errorf("%s: %w", name, err)
 			}
@@ -547,6 +510,55 @@ func (o orderedTable) scanPairs(tx *Tx, in scanOptions) iter.Seq2[kv.Pair, error
 			}
 		}
 	}
+}
+
+// prefetch reads the records that pairs of this order refer to, and the packs that contain them if withPacks is
+// set. What it can't decode is left to whoever decodes the pairs.
+func (o orderedTable) prefetch(tx *Tx, pairs []kv.Pair, withPacks bool) error {
+	if o.ix == nil && (!withPacks || o.packScope == nil) {
+		return nil
+	}
+	var stored []kv.Pair
+	if o.ix == nil {
+		for _, p := range pairs {
+			if value, err := tx.kv.verifiedValue(o.def.name, p); err == nil {
+				stored = append(stored, kv.Pair{Key: p.Key, Value: value})
+			}
+		}
+	} else {
+		var refs []kv.Ref
+		for _, p := range pairs {
+			value, err := tx.kv.verifiedValue(o.tableName(), p)
+			if err == nil {
+				value, err = primaryOfEntry(p.Key, value)
+			}
+			if err == nil && len(value) > 0 && len(value) <= kv.MaxKey {
+				refs = append(refs, kv.Ref{Table: o.def.name, Key: value})
+			}
+		}
+		if err := tx.kv.remote.Prefetch(refs...); err != nil || !withPacks || o.packScope == nil {
+			return err
+		}
+		for _, r := range refs {
+			if value, err := tx.kv.Get(r.Table, r.Key); err == nil { // without a round trip
+				stored = append(stored, kv.Pair{Key: r.Key, Value: value})
+			}
+		}
+	}
+	var packs []kv.Ref
+	for _, p := range stored {
+		ref, _, isEntry, err := decodeEntryRecord(p.Value)
+		if err != nil || !isEntry {
+			continue
+		}
+		key, err := packKey(p.Key, ref.pack)
+		known := func(r kv.Ref) bool { return bytes.Equal(r.Key, key) }
+		if err == nil && !slices.ContainsFunc(packs, known) &&
+			!slices.ContainsFunc(tx.packs, func(p cachedPack) bool { return bytes.Equal(p.key, key) }) {
+			packs = append(packs, kv.Ref{Table: packsTable, Key: key})
+		}
+	}
+	return tx.kv.remote.Prefetch(packs...)
 }
 
 // decodePair decodes a pair from scanPairs into its record.

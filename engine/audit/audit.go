@@ -31,24 +31,34 @@ type Entry struct {
 	Changes      map[string]any
 }
 
-// sequenceName returns the name of the counter of an organization's records.
-func sequenceName(org string) string { return "audit " + org }
-
 // Append adds a record to the chain of the caller's organization.
 func Append(tx *store.Tx, by api.Caller, e Entry) error {
+	_, err := appendRecord(tx, by, e)
+	return err
+}
+
+// appendRecord is like Append and returns the record's ID. The order of the IDs is that of the chain.
+func appendRecord(tx *store.Tx, by api.Caller, e Entry) (id string, err error) {
 	org := by.OrganizationID
 	tx.SetActorIfUnset(by.Actor.Name)
-	n, err := tx.NextSequence(sequenceName(org))
+	n, err := tx.NextSequence(store.AuditSequence(org))
 	if err != nil {
-		return err
+		return "", err
 	}
 	previous := ""
-	if n > 1 {
-		last, err := store.Audit.Get(tx, org, n-1)
+	for last, err := range store.Audit.Scan(tx, org, store.Reverse, store.ExpectOne) {
 		if err != nil {
-			return fmt.Errorf("reading the audit chain's head: %w", err)
+			return "", fmt.Errorf("reading the audit chain's head: %w", err)
+		}
+		if last.Sequence != uint64(n-1) {
+			return "", fmt.Errorf("reading the audit chain's head: %w: it should be record %d and is %d", store.ErrCorrupt, n-1, last.Sequence)
 		}
 		previous = last.Hash
+		tx.FollowID(last.ID)
+		break
+	}
+	if previous == "" && n > 1 {
+		return "", fmt.Errorf("reading the audit chain's head: record %d: %w", n-1, store.ErrNotFound)
 	}
 	if e.Outcome == "" {
 		e.Outcome = Success
@@ -59,12 +69,12 @@ func Append(tx *store.Tx, by api.Caller, e Entry) error {
 		Sequence: uint64(n), PreviousHash: previous,
 	}
 	if rec.Changes, err = normalizeThroughJSON(e.Changes); err != nil {
-		return err
+		return "", err
 	}
 	if rec.Hash, err = Hash(rec); err != nil {
-		return err
+		return "", err
 	}
-	return store.Audit.Insert(tx, org, &rec)
+	return rec.ID, store.Audit.Insert(tx, org, &rec)
 }
 
 // normalizeThroughJSON returns the changes as they will be read back from the store, so that their
@@ -105,7 +115,7 @@ type Event struct {
 // RecordEvent writes an event to the assessment's timeline and to the audit chain, without
 // notifying anyone.
 func RecordEvent(tx *store.Tx, by api.Caller, e Event) error {
-	_, err := recordEventWithID(tx, by, e)
+	_, _, err := recordEventWithIDs(tx, by, e)
 	return err
 }
 
@@ -115,11 +125,14 @@ func RecordTimeline(tx *store.Tx, by api.Caller, e Event) error {
 	return err
 }
 
-func recordEventWithID(tx *store.Tx, by api.Caller, e Event) (id string, err error) {
-	if id, err = insertTimeline(tx, by, e); err != nil {
-		return "", err
+// recordEventWithIDs is like RecordEvent and returns the IDs of both records.
+func recordEventWithIDs(tx *store.Tx, by api.Caller, e Event) (timelineID, auditID string, err error) {
+	if timelineID, err = insertTimeline(tx, by, e); err != nil {
+		return "", "", err
 	}
-	return id, Append(tx, by, Entry{Action: e.Type, ResourceType: e.ResourceType, ResourceID: e.ResourceID, Changes: e.Data})
+	entry := Entry{Action: e.Type, ResourceType: e.ResourceType, ResourceID: e.ResourceID, Changes: e.Data}
+	auditID, err = appendRecord(tx, by, entry)
+	return timelineID, auditID, err
 }
 
 // insertTimeline adds an event to the assessment's timeline, if it belongs to an assessment, and returns its ID.
@@ -141,7 +154,7 @@ func insertTimeline(tx *store.Tx, by api.Caller, e Event) (id string, err error)
 
 // RecordAndPublishEvent writes an event to the assessment's timeline, to the audit chain and to the outbox.
 func RecordAndPublishEvent(tx *store.Tx, by api.Caller, e Event) error {
-	id, err := recordEventWithID(tx, by, e)
+	id, auditID, err := recordEventWithIDs(tx, by, e)
 	if err != nil {
 		return err
 	}
@@ -152,6 +165,6 @@ func RecordAndPublishEvent(tx *store.Tx, by api.Caller, e Event) error {
 	if err != nil {
 		return err
 	}
-	_, err = store.Outbox.Append(tx, store.Event{Topic: e.Type, OrganizationID: by.OrganizationID, Payload: payload})
+	_, err = store.Outbox.Append(tx, store.Event{ID: auditID, Topic: e.Type, OrganizationID: by.OrganizationID, Payload: payload})
 	return err
 }

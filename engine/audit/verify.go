@@ -105,7 +105,7 @@ func VerifyStored(tx *store.Tx, org string) (count uint64, head string, err erro
 	if count, head, err = VerifyRecords(store.Audit.Scan(tx, org)); err != nil {
 		return count, head, err
 	}
-	written, err := tx.LastSequence(sequenceName(org))
+	written, err := tx.LastSequence(store.AuditSequence(org))
 	if err == nil && uint64(written) > count {
 		err = &BrokenError{
 			Kind:     Removed,

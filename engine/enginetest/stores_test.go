@@ -1,6 +1,7 @@
 package enginetest_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/scf-service/service/engine/enginetest"
 	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/internal/testutil/postgrestest"
+	"github.com/scf-service/service/store/postgres"
 )
 
 func TestMain(m *testing.M) { postgrestest.Main(m) }
@@ -62,15 +64,17 @@ func BenchmarkStores(b *testing.B) {
 		b.ReportMetric(there.Seconds()/d.Seconds(), name+"-ratio")
 	}
 	b.ReportMetric(milliseconds(figures[1]["edit-p95"]), "postgres-edit-p95-ms")
-	alone, together := measurePair(b)
-	b.Logf("100 edits by one daemon: %.0f ms; 100 by each of two at the same time: %.0f ms", milliseconds(alone), milliseconds(together))
+	alone, together, repetitions := measurePair(b, 100)
+	b.Logf("100 edits by one daemon: %.0f ms; 100 by each of two at the same time: %.0f ms, %d of them twice",
+		milliseconds(alone), milliseconds(together), repetitions)
 	b.ReportMetric(together.Seconds()/alone.Seconds(), "two-daemons-ratio")
 }
 
-// measurePair returns how long one daemon takes for 100 edits, and two at the same time for 100 each, of two organizations.
-func measurePair(b *testing.B) (alone, together time.Duration) {
+// measurePair returns how long one daemon takes for n edits, how long two take at the same time for n each, of two
+// organizations, and how many of the latter ran again after a conflict.
+func measurePair(b testing.TB, n int) (alone, together time.Duration, repetitions int64) {
 	first, second := enginetest.NewPair(b)
-	var edits [2]func()
+	var edits [2]func(context.Context)
 	for i, e := range []*engine.Engine{first, second} {
 		name := []string{"one", "two"}[i]
 		in := &api.NewOrganizationInput{}
@@ -81,29 +85,33 @@ func measurePair(b *testing.B) (alone, together time.Duration) {
 		}
 		by := api.Caller{OrganizationID: made.ID, UserID: name, Role: api.RoleOwner, Actor: api.Actor{Type: api.ActorUser, ID: name, Name: name}}
 		w := &bench{e, by}
-		a := w.assess(b, "", policies(b, 5, uint64(i)), api.StateFrameworkSelected)
+		a := w.assess(b, "", policies(b, 3, uint64(i)), api.StateFrameworkSelected)
 		draft := &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
 		if _, err := w.Assessments.DraftSoA(b.Context(), w.by, draft); err != nil {
 			b.Fatal(err)
 		}
 		items := w.soaItems(b, a.ID)
-		edits[i] = func() {
-			for n := range 100 {
-				if _, err := w.setOwner(b, items[n%len(items)].ID, []string{"Ada", "Ben", "Zoë"}[n%3], api.Match{}); err != nil {
+		edits[i] = func(ctx context.Context) {
+			for n := range n {
+				in := &api.UpdateSoAItemInput{SoAItemID: items[n%len(items)].ID}
+				in.Body.Owner = api.Some([]string{"Ada", "Ben", "Zoë"}[n%3])
+				if _, err := w.Assessments.UpdateSoAItem(ctx, w.by, in); err != nil {
 					b.Error(err)
 				}
 			}
 		}
 	}
 	began := time.Now()
-	edits[0]()
+	edits[0](b.Context())
 	alone = time.Since(began)
+	var c postgres.Counts
+	ctx := postgres.WithCounts(b.Context(), &c)
 	began = time.Now()
 	var both sync.WaitGroup
-	both.Go(edits[0])
-	both.Go(edits[1])
+	both.Go(func() { edits[0](ctx) })
+	both.Go(func() { edits[1](ctx) })
 	both.Wait()
-	return alone, time.Since(began)
+	return alone, time.Since(began), c.Repetitions.Load()
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

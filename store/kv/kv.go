@@ -77,10 +77,27 @@ type KV interface {
 	Drop(table string) error
 }
 
-// Prefetcher is implemented by a KV for which each read is a round trip.
-type Prefetcher interface {
-	// Prefetch reads the values of many keys of a table at once, for subsequent calls of Get.
-	Prefetch(table string, keys [][]byte) error
+// Remote is implemented by a KV for which each read is a round trip.
+type Remote interface {
+	// Prefetch reads the values of many keys at once, for subsequent calls of Get.
+	Prefetch(refs ...Ref) error
+
+	// Expect works like Prefetch, but reads the values together with whatever is read next.
+	Expect(refs ...Ref)
+
+	// AssumeMissing tells the driver that the database has no such key, because the key contains an ID that was
+	// issued in this transaction. A subsequent Get returns what the transaction itself has written.
+	AssumeMissing(table string, key []byte)
+
+	// ScanAhead works like Scan, and passes pairs that will follow to ahead, in groups, so that ahead can prefetch
+	// what belongs to them. If first is not 0, it is the expected number of pairs.
+	ScanAhead(table string, r Range, first int, ahead func([]Pair) error) iter.Seq2[Pair, error]
+}
+
+// Ref is a key of a table.
+type Ref struct {
+	Table string
+	Key   []byte
 }
 
 // Pair is a key with its value. Both are valid only as long as a result of KV.Get is.

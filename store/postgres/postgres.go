@@ -262,7 +262,14 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 		return ctx.Err()
 	}
 	defer func() { db.writeToken <- struct{}{} }()
-	return db.retry(ctx, began, func() error { return db.updateOnce(ctx, fn) })
+	first := true
+	return db.retry(ctx, began, func() error {
+		if c := countsOf(ctx); c != nil && !first {
+			c.Repetitions.Add(1)
+		}
+		first = false
+		return db.updateOnce(ctx, fn)
+	})
 }
 
 // updateOnce runs an Update without retrying it.

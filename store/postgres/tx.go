@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -27,6 +28,9 @@ const (
 	firstPage   = 64
 	largestPage = 2048
 	pageBytes   = 1 << 20
+	// firstGroup and largestGroup are the numbers of pairs that ScanAhead announces at once.
+	firstGroup   = 16
+	largestGroup = 256
 	// maxPageBytes limits how much of a page is retained if its values are larger than those of earlier pages.
 	maxPageBytes = 16 << 20
 )
@@ -52,6 +56,8 @@ type tx struct {
 	// gaps are ranges of tables in which the database has no keys. Most keys that an Update reads are those of
 	// new records and index entries, which come in groups.
 	gaps map[string][]gap
+	// expected are keys to be read in the next round trip.
+	expected []kv.Ref
 }
 
 // gap is the range between two adjacent keys of a table, excluding both. nil stands for the beginning or the
@@ -85,6 +91,9 @@ func (t *tx) expectGap(table string) {
 
 // addGap adds a gap. If there are too many, the oldest one is dropped.
 func (t *tx) addGap(table string, g gap) {
+	if t.gaps == nil {
+		t.gaps = map[string][]gap{}
+	}
 	all := t.gaps[table]
 	if len(all) == maxGaps {
 		all = slices.Delete(all, 0, 1)
@@ -125,6 +134,9 @@ func (t *tx) send(queue func(*pgx.Batch)) error {
 			b.Queue(beginView)
 		}
 		queue(b)
+		if c := countsOf(t.ctx); c != nil {
+			c.RoundTrips.Add(1)
+		}
 		err := t.conn.SendBatch(t.ctx, b).Close()
 		if err != nil && first && !t.writable { // nothing has been read yet, so another connection can be used
 			t.endConnection()
@@ -148,13 +160,20 @@ func (t *tx) send(queue func(*pgx.Batch)) error {
 }
 
 // run is like send, but for use before the commit, when the end of the context is certain to leave nothing
-// behind.
+// behind. It also reads what is expected to be needed.
 func (t *tx) run(queue func(*pgx.Batch)) error {
-	err := t.send(queue)
+	expected := t.unknown(t.expected)
+	t.expected = nil
+	found := map[tableAndKey][]byte{}
+	err := t.send(func(b *pgx.Batch) {
+		queue(b)
+		queueReads(b, expected, found)
+	})
 	if err != nil {
 		t.failed = t.preferContextError(err)
 		return t.failed
 	}
+	t.cacheReads(expected, found)
 	return nil
 }
 
@@ -184,6 +203,14 @@ func (t *tx) Get(table string, key []byte) ([]byte, error) {
 	}
 	if t.isInGap(table, key) {
 		return nil, nil
+	}
+	if slices.ContainsFunc(t.expected, func(r kv.Ref) bool { return r.Table == table && bytes.Equal(r.Key, key) }) {
+		if err := t.run(func(*pgx.Batch) {}); err != nil {
+			return nil, err
+		}
+		if value, known := t.reads[at]; known {
+			return value, nil
+		}
 	}
 	var value, after, before []byte
 	one := func(to *[]byte) func(pgx.Rows) error {
@@ -219,46 +246,84 @@ func (t *tx) Get(table string, key []byte) ([]byte, error) {
 	return value, nil
 }
 
-// Prefetch implements kv.Prefetcher.
-func (t *tx) Prefetch(table string, keys [][]byte) error {
+// Prefetch implements kv.Remote.
+func (t *tx) Prefetch(refs ...kv.Ref) error {
 	if err := t.checkUsable(false); err != nil {
 		return err
 	}
-	var unknown [][]byte
-	for _, key := range keys {
-		if err := kv.CheckKey(table, key); err != nil {
+	for _, r := range refs {
+		if err := kv.CheckKey(r.Table, r.Key); err != nil {
 			return err
 		}
-		w := t.writes[table]
-		_, known := t.reads[tableAndKey{table, string(key)}]
-		if !known && !t.isInGap(table, key) && (w == nil || !w.dropped && w.byKey[string(key)] == nil) {
-			unknown = append(unknown, key)
-		}
 	}
-	if len(unknown) < 2 { // Get is just as fast
+	unknown := t.unknown(refs)
+	if len(unknown) == 0 {
 		return nil
 	}
-	found := map[string][]byte{}
-	err := t.run(func(b *pgx.Batch) {
-		b.Queue(selectValues, []byte(table), unknown).Query(func(rows pgx.Rows) error {
-			clear(found)
+	t.expected = append(t.expected, unknown...)
+	return t.run(func(*pgx.Batch) {})
+}
+
+// Expect implements kv.Remote.
+func (t *tx) Expect(refs ...kv.Ref) {
+	for _, r := range refs {
+		if kv.CheckKey(r.Table, r.Key) == nil {
+			t.expected = append(t.expected, r)
+		}
+	}
+}
+
+// AssumeMissing implements kv.Remote.
+func (t *tx) AssumeMissing(table string, key []byte) {
+	at := tableAndKey{table, string(key)}
+	if _, known := t.reads[at]; !known && t.flushes == 0 { // later, the database may have this transaction's writes
+		t.cacheForNextGet(at, nil)
+	}
+}
+
+// unknown returns the keys whose values Get would have to read, without duplicates.
+func (t *tx) unknown(refs []kv.Ref) []kv.Ref {
+	var out []kv.Ref
+	seen := map[tableAndKey]bool{}
+	for _, r := range refs {
+		w := t.writes[r.Table]
+		at := tableAndKey{r.Table, string(r.Key)}
+		_, known := t.reads[at]
+		if !known && !seen[at] && !t.isInGap(r.Table, r.Key) && (w == nil || !w.dropped && w.byKey[string(r.Key)] == nil) {
+			seen[at] = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// queueReads adds one statement per table, which put the values into found.
+func queueReads(b *pgx.Batch, refs []kv.Ref, found map[tableAndKey][]byte) {
+	clear(found)
+	keys := map[string][][]byte{}
+	for _, r := range refs {
+		keys[r.Table] = append(keys[r.Table], r.Key)
+	}
+	for _, table := range slices.Sorted(maps.Keys(keys)) {
+		b.Queue(selectValues, []byte(table), keys[table]).Query(func(rows pgx.Rows) error {
 			for rows.Next() {
 				var p kv.Pair
 				if err := rows.Scan(&p.Key, &p.Value); err != nil {
 					return err
 				}
-				found[string(p.Key)] = p.Value
+				found[tableAndKey{table, string(p.Key)}] = p.Value
 			}
 			return nil
 		})
-	})
-	if err != nil {
-		return err
 	}
-	for _, key := range unknown {
-		t.cacheForNextGet(tableAndKey{table, string(key)}, found[string(key)])
+}
+
+// cacheReads caches the values that were read for keys; those that were not found don't exist.
+func (t *tx) cacheReads(refs []kv.Ref, found map[tableAndKey][]byte) {
+	for _, r := range refs {
+		at := tableAndKey{r.Table, string(r.Key)}
+		t.cacheForNextGet(at, found[at])
 	}
-	return nil
 }
 
 // cacheForNextGet caches a value for the next Get. The store reads a record before changing it, and again in
@@ -383,15 +448,28 @@ type scan struct {
 	size    int  // number of pairs in the next page
 	atEnd   bool // nothing follows the page
 	flushes int  // the transaction's flushes when the page was read
+
+	ahead     func([]kv.Pair) error // see kv.Remote; may be nil
+	announced int                   // number of pairs of the page that were passed to ahead
+	group     int                   // number of pairs to pass to it next
 }
 
 func (t *tx) Scan(table string, r kv.Range) iter.Seq2[kv.Pair, error] {
+	return t.ScanAhead(table, r, 0, nil)
+}
+
+// ScanAhead implements kv.Remote.
+func (t *tx) ScanAhead(table string, r kv.Range, first int, ahead func([]kv.Pair) error) iter.Seq2[kv.Pair, error] {
 	return func(yield func(kv.Pair, error) bool) {
 		if err := kv.CheckTableName(table); err != nil {
 			yield(kv.Pair{}, err)
 			return
 		}
-		s := &scan{Range: r, table: table, size: firstPage, flushes: t.flushes}
+		s := &scan{Range: r, table: table, size: firstPage, flushes: t.flushes, ahead: ahead, group: firstGroup}
+		if first > 0 {
+			s.size = min(first, largestPage)
+			s.group = s.size
+		}
 		for {
 			p, err := t.next(s)
 			if err != nil {
@@ -416,7 +494,7 @@ func (t *tx) next(s *scan) (kv.Pair, error) {
 		return kv.Pair{}, err
 	}
 	if s.flushes != t.flushes { // the page is outdated
-		s.flushes, s.page, s.atEnd = t.flushes, nil, false
+		s.flushes, s.page, s.atEnd, s.announced = t.flushes, nil, false, 0
 	}
 	var next kv.Pair
 	w := t.writes[s.table]
@@ -427,6 +505,13 @@ func (t *tx) next(s *scan) (kv.Pair, error) {
 			}
 		}
 		if len(s.page) > 0 {
+			if s.ahead != nil && s.announced == 0 {
+				s.announced = min(s.group, len(s.page))
+				s.group = min(2*s.group, largestGroup)
+				if err := s.ahead(s.page[:s.announced]); err != nil {
+					return kv.Pair{}, err
+				}
+			}
 			next = s.page[0]
 		}
 	}
@@ -448,6 +533,7 @@ func (t *tx) next(s *scan) (kv.Pair, error) {
 	}
 	if fromPage {
 		s.page = s.page[1:]
+		s.announced = max(0, s.announced-1)
 	}
 	return next, nil
 }
@@ -478,6 +564,12 @@ func (t *tx) readPage(s *scan) error {
 		return err
 	}
 	s.atEnd = len(s.page) < s.size && size < maxPageBytes
+	if end := s.End; t.writable && s.Reverse && len(s.page) > 0 {
+		if s.last != nil {
+			end = s.last
+		}
+		t.addGap(s.table, gap{s.page[0].Key, end}) // where the next record of a sequence may be inserted
+	}
 	if t.writable {
 		for _, p := range s.page { // the pairs are likely to be changed
 			t.cacheForNextGet(tableAndKey{s.table, string(p.Key)}, p.Value)
