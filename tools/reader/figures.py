@@ -78,14 +78,15 @@ def best_shift(logits, truth, weights):
 
 
 def draw_wrong(examples, probabilities, count):
-    """Describes examples that are read wrongly, drawn by a hash."""
+    """Describes examples that are not silent and are read wrongly, drawn by a hash."""
     guess = probabilities.argmax(1)
-    chosen = [i for i, e in enumerate(examples) if LABELS[int(guess[i])] != e.label]
+    chosen = [i for i, e in enumerate(examples) if e.label not in ("silent", LABELS[int(guess[i])])]
     chosen.sort(key=lambda i: zlib.crc32(repr(examples[i]).encode()))
     out = []
     for number, i in enumerate(chosen[:count], 1):
         e, p = examples[i], ", ".join(f"{name} {v:.2f}" for name, v in zip(LABELS, probabilities[i].tolist()))
-        out.append(f"{number}. {e.group.split('/')[0]}: {e.statement}\n   label {e.label}: {e.words}\n   read {LABELS[int(guess[i])]}: {p}\n"
+        out.append(f"{number}. {e.group.split('/')[0]}: {e.statement}\n   label {e.label}: {e.words}\n"
+                   f"   read {LABELS[int(guess[i])]}: {p}\n"
                    f"   {e.context}{' '.join(e.passage.split())[:1500]}\n")
     return "".join(out)
 

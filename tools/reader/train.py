@@ -181,8 +181,8 @@ def fold_calibration(model, scale, bias):
 
 
 def tested(write, predict, styles, pairs, wrong=None):
-    """Returns figures for the test sets, and for those parts of them that show how well the reader generalizes. If wrong names a file,
-    50 passages of the styles that are read wrongly are written to it, to be read by a person."""
+    """Returns figures for the test sets, and for those parts of them that show how well the reader generalizes. If wrong names a
+    file, 50 labeled passages of the styles that are read wrongly are written to it, to be read by a person."""
     if styles:
         p = predict(styles)
         value = figures.report("unseen styles", styles, p, write)

@@ -26,8 +26,8 @@ import (
 
 // TestNetworkWithRules measures a trained network, alone and together with the rules, on labeled documents that it was
 // not trained on. The environment variable SERVICE_READER_OUT names a folder with reader.bin, as train.py writes it, where
-// the readings are kept for the next run; SERVICE_READER_PASSAGES is the number of best passages that the network reads
-// for each statement, in addition to those in which the rules find something (default 6; none of the companies).
+// the readings are kept for the next run. The network reads the window with the words in which the rules find something.
+// For the strangers' statements, it also reads the best passages, as many as SERVICE_READER_PASSAGES says (default 3).
 //
 // Thresholds are chosen on the organizations for calibration (tools/reader/data/README.md) and the companies of
 // examples/judged alone. The unseen styles and the strangers only measure.
@@ -43,15 +43,15 @@ func TestNetworkWithRules(t *testing.T) {
 	network := crossencoder.NewReader(n)
 	network.QuoteWindows = true
 	m := networkMeasurement{
-		runner: newTrainedRunner(t), network: network, passages: 6, readings: map[[2]string]reading.Reading{},
+		runner: newTrainedRunner(t), network: network, readings: map[[2]string]reading.Reading{},
 		file: filepath.Join(folder, "readings.jsonl"),
 	}
+	passages := 3
 	if s := os.Getenv("SERVICE_READER_PASSAGES"); s != "" {
-		if m.passages, err = strconv.Atoi(s); err != nil {
+		if passages, err = strconv.Atoi(s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	passages := m.passages
 	m.loadReadings(t)
 	var calibration, companies, styles, strangers []*setReadings
 	for _, name := range calibrationPacks {
@@ -72,9 +72,9 @@ func TestNetworkWithRules(t *testing.T) {
 		}
 		return out
 	}
-	strangers = readAll(os.DirFS("testdata/strangers"))
-	m.passages = 0
 	companies = readAll(judged.Folder())
+	m.passages = passages
+	strangers = readAll(os.DirFS("testdata/strangers"))
 	t.Log("passages that the rules don't call silent, by the network's probability of silent: silent / all (calibration)")
 	for low := 0.0; low < 1; low += 0.1 {
 		silent, all := m.vetoes(calibration, low, low+0.1)
@@ -90,7 +90,7 @@ func TestNetworkWithRules(t *testing.T) {
 		report(c)
 	}
 	for _, v := range []float64{0.6, 0.7, 0.8, 0.9} {
-		h := thresholds{v, v, never, never, never, never}
+		h := thresholds{v, v, never, never, never}
 		report(combination{fmt.Sprintf("veto from %.2f", v), true, h.label})
 	}
 	h := m.choose(t, calibration, companies)
@@ -276,15 +276,13 @@ var silentReading = reading.Reading{Label: reading.Silent, Probabilities: map[re
 func fixedCombinations(passages int) []combination {
 	rules := func(p *readPassage, _ int) reading.Reading { return p.rules }
 	out := []combination{{"rules", true, rules}, {"rules' labels", false, rules}}
-	for _, k := range []int{1, 3, passages} {
-		if k <= passages {
-			out = append(out, combination{fmt.Sprintf("network, %d passages", k), false, func(p *readPassage, rank int) reading.Reading {
-				if rank >= k || !p.network.IsRead() {
-					return silentReading
-				}
-				return p.network
-			}})
-		}
+	for k := 1; k <= passages; k += 2 {
+		out = append(out, combination{fmt.Sprintf("network, %d passages", k), false, func(p *readPassage, rank int) reading.Reading {
+			if rank >= k || !p.network.IsRead() {
+				return silentReading
+			}
+			return p.network
+		}})
 	}
 	kind := func(p *readPassage, _ int) reading.Reading {
 		if p.rules.Label == reading.Silent || !p.network.IsRead() || p.network.Label == reading.Silent {
@@ -302,7 +300,6 @@ type thresholds struct {
 	Demote     float64 // of part among states and part, where the rules find states
 	Promote    float64 // of states among states and part, where the rules find part
 	Deny       float64 // of contradicts and plans, where the rules find evidence
-	Add        float64 // of all but silent, where the rules find nothing
 }
 
 const never = 2
@@ -318,9 +315,6 @@ func (h thresholds) label(p *readPassage, _ int) reading.Reading {
 	part := q[reading.Part] / max(1e-9, q[reading.Part]+q[reading.States])
 	switch p.rules.Label {
 	case reading.Silent:
-		if 1-q[reading.Silent] >= h.Add && p.network.Label != reading.Silent {
-			return p.network
-		}
 		return p.rules
 	case reading.Plans, reading.Contradicts:
 		if q[reading.Silent] >= h.VetoDenied {
@@ -348,7 +342,7 @@ func (h thresholds) label(p *readPassage, _ int) reading.Reading {
 // companies' controls, on which the rules were tuned. It tries one threshold after the other, twice, and only uses one
 // that raises the sum by more than .002.
 func (m *networkMeasurement) choose(t *testing.T, packs, companies []*setReadings) thresholds {
-	h := thresholds{never, never, never, never, never, never}
+	h := thresholds{never, never, never, never, never}
 	value := func(h thresholds) float64 {
 		c := combination{ownVerdicts: true, label: h.label}
 		_, statements := Kappa(m.measure(t, packs, c).verdicts)
@@ -357,7 +351,7 @@ func (m *networkMeasurement) choose(t *testing.T, packs, companies []*setReading
 	}
 	best := value(h)
 	for range 2 {
-		for _, one := range []*float64{&h.Veto, &h.VetoDenied, &h.Demote, &h.Promote, &h.Deny, &h.Add} {
+		for _, one := range []*float64{&h.Veto, &h.VetoDenied, &h.Demote, &h.Promote, &h.Deny} {
 			before := *one
 			chosen := before
 			for _, v := range []float64{never, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95} {
