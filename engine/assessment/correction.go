@@ -281,9 +281,9 @@ func draftedLabel(st *api.Statement, ev *api.Evidence) reading.Label {
 		return ""
 	}
 	switch {
-	case ev.Stance == "supports" && (st.Verdict == judge.VerdictCovered || st.Verdict == judge.VerdictPartial):
+	case ev.Stance == "supports" && st.Verdict == judge.VerdictCovered:
 		return reading.States
-	case ev.Stance == "limits" && st.Verdict == judge.VerdictPartial:
+	case (ev.Stance == "supports" || ev.Stance == "limits") && st.Verdict == judge.VerdictPartial: // it may fully support another statement
 		return reading.Part
 	case ev.Stance == "plans" && st.Verdict == judge.VerdictPlanned:
 		return reading.Plans

@@ -200,6 +200,7 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 		for n := range d.items {
 			if matches[n] != nil {
 				d.items[n].ReviewedInBulk = matches[n].ReviewedInBulk
+				d.items[n].NeedsReview = d.items[n].NeedsReview || confirmedAnotherStatus(matches[n], &d.items[n])
 			}
 			if c := d.items[n].Carried; c != nil && c.EvidenceChanged && uncorrected[n] != nil && haveSameQuotes(c.Quotes, uncorrected[n]) {
 				same := *c // the evidence differs only because of corrections
@@ -213,6 +214,13 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 		}
 	}
 	return d, err
+}
+
+// confirmedAnotherStatus reports whether a person confirmed the previous item as it was drafted, but its status was now drafted
+// differently. The person is asked again.
+func confirmedAnotherStatus(previous, drafted *api.SoAItem) bool {
+	return previous.IsManual("needs_review") && !previous.NeedsReview && plan.IsAssessed(previous) && plan.IsAssessed(drafted) &&
+		previous.ImplementationStatus != drafted.ImplementationStatus
 }
 
 // manuallyIncluded returns the items that users marked as applicable, by control code. Their controls

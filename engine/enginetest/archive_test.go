@@ -48,6 +48,11 @@ func TestArchive(t *testing.T) {
 	}
 	_, err := b.setOwner(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{})
 	wantCode(t, "an edit of what is closed", err, api.CodeInvalidState)
+	next := &api.CreateAssessmentInput{}
+	next.Body.Name, next.Body.From = "Next year", a.ID
+	if n, err := b.Assessments.Create(t.Context(), b.by, next); err != nil || n.State != api.StateDraft || n.CarriedFrom == nil {
+		t.Errorf("carried from a closed assessment: %+v, %v", n, err)
+	}
 	whole := b.export(t, a.ID)
 	r, err := archive.Verify(bytes.NewReader(whole), int64(len(whole)))
 	if err != nil || !r.OK || len(r.Findings) != 4 || r.Manifest.State != api.StateClosed {

@@ -145,6 +145,11 @@ func TestCorrections(t *testing.T) {
 	if _, st := there.statement(t, theirs.ID, code, number); len(st.Corrections) > 0 || st.Verdict == now.Statements[number-1].Verdict {
 		t.Errorf("a correction of another organization is applied: %+v", st)
 	}
+	carry := &api.CreateAssessmentInput{}
+	carry.Body.Name, carry.Body.From = "Next year", a.ID
+	if _, err := b.Assessments.Create(ctx, stranger, carry); !api.IsCode(err, api.CodeNotFound) {
+		t.Errorf("another organization carries from it: %v", err)
+	}
 	if l := b.corrections(t, stranger); len(l) > 0 {
 		t.Errorf("another organization sees %+v", l)
 	}

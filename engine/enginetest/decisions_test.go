@@ -2,6 +2,7 @@ package enginetest_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -10,9 +11,10 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// TestDecisionsSurvive checks that after any sequence of edits, drafts, changed frameworks, new documents and copies
-// into another assessment, each line has the values that a user last gave it. A new draft may ask the user to confirm
-// a decision again, but doesn't change it.
+// TestDecisionsSurvive checks that after any sequence of edits, confirmations, undos, corrections, drafts, changed
+// frameworks, new documents and copies into another assessment, each line has the values that a user last gave it. A new
+// draft may ask the user to confirm a decision again, but doesn't change it. A line that a user confirmed as drafted has
+// the same status or is asked again.
 func TestDecisionsSurvive(t *testing.T) {
 	type decision struct {
 		status api.Implementation
@@ -25,7 +27,8 @@ func TestDecisionsSurvive(t *testing.T) {
 		fstest.MapFS{"policy.md": {Data: []byte("# Policy\n\nBackups are tested every quarter.\n")}},
 		api.StateSoADrafted,
 	)
-	decided := map[string]decision{}
+	decided, confirmed := map[string]decision{}, map[string]api.Implementation{}
+	wasDecided, wasConfirmed, last := maps.Clone(decided), maps.Clone(confirmed), ""
 	statuses := []api.Implementation{api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented}
 	steps := 16
 	if !testing.Short() {
@@ -33,7 +36,16 @@ func TestDecisionsSurvive(t *testing.T) {
 	}
 	for step := range steps {
 		a := api.AssessmentInput{AssessmentID: current.ID}
-		what := []string{"edit", "edit", "edit", "frameworks", "draft", "document", "carry", "approve"}[rng.IntN(8)]
+		what := []string{
+			"edit", "edit", "confirm", "confirm", "undo", "undo", "correct", "frameworks", "draft", "document", "carry", "approve",
+		}[rng.IntN(12)]
+		if what == "undo" && last != "edit" && last != "confirm" {
+			what = "edit"
+		}
+		if what == "edit" || what == "confirm" {
+			wasDecided, wasConfirmed = maps.Clone(decided), maps.Clone(confirmed)
+		}
+		last = what
 		var err error
 		switch what {
 		case "edit":
@@ -44,6 +56,31 @@ func TestDecisionsSurvive(t *testing.T) {
 			in.Body.ImplementationStatus, in.Body.Note = &d.status, api.Some(d.note)
 			_, err = b.Assessments.UpdateSoAItem(ctx, b.by, in)
 			decided[i.ControlCode] = d
+			delete(confirmed, i.ControlCode)
+		case "confirm":
+			items := b.soaItems(t, current.ID)
+			i := items[rng.IntN(len(items))]
+			in := &api.UpdateSoAItemInput{SoAItemID: i.ID}
+			in.Body.NeedsReview = new(false)
+			_, err = b.Assessments.UpdateSoAItem(ctx, b.by, in)
+			if _, was := decided[i.ControlCode]; !was {
+				confirmed[i.ControlCode] = i.ImplementationStatus
+			}
+		case "undo":
+			_, err = b.Assessments.Undo(ctx, b.by, &api.UndoInput{AssessmentInput: a})
+			decided, confirmed = wasDecided, wasConfirmed
+		case "correct":
+			for _, i := range b.soaItems(t, current.ID) {
+				at := slices.IndexFunc(i.Statements, func(st api.Statement) bool { return st.ChunkID != "" })
+				if at < 0 {
+					continue
+				}
+				in := &api.AddCorrectionInput{AssessmentInput: a}
+				in.Body.ControlCode, in.Body.StatementNumber, in.Body.ChunkID = i.ControlCode, at+1, i.Statements[at].ChunkID
+				in.Body.Decision = []api.CorrectionDecision{api.CorrectionRefused, api.CorrectionAccepted}[rng.IntN(2)]
+				_, err = b.Assessments.AddCorrection(ctx, b.by, in)
+				break
+			}
 		case "frameworks":
 			in := &api.ChangeFrameworksInput{AssessmentInput: a}
 			other := []string{"lgpd", "ccpa"}
@@ -95,7 +132,11 @@ func TestDecisionsSurvive(t *testing.T) {
 					d.note,
 				)
 			}
-			if !was && i.EditedBy != nil {
+			status, wasConfirmed := confirmed[i.ControlCode]
+			if wasConfirmed && i.ImplementationStatus != status && !i.NeedsReview {
+				t.Fatalf("step %d, %s: %s was confirmed as %s, is %s, and isn't asked again", step, what, i.ControlCode, status, i.ImplementationStatus)
+			}
+			if !was && !wasConfirmed && i.EditedBy != nil {
 				t.Fatalf("step %d, %s: %s is edited, but nobody did", step, what, i.ControlCode)
 			}
 			if c := i.Carried; c != nil && c.EvidenceChanged && !i.NeedsReview {
