@@ -324,7 +324,11 @@ var contradictionAdvice = map[judge.Contradiction]struct{ cause, advice string }
 func describeCause(item api.SoAItem) string {
 	n := countVerdicts(item)
 	if who := userWhoSetStatus(item); who != "" && item.ImplementationStatus != api.Implemented {
-		return overrideCausePrefix + who + overrideCauseMiddle + prose.Humanize(item.ImplementationStatus) + "; ask them for the reason."
+		set := overrideCausePrefix + who + overrideCauseMiddle + prose.Humanize(item.ImplementationStatus)
+		if note := item.Note; note != nil && strings.TrimSpace(*note) != "" {
+			return set + ". Their note: “" + text.Shorten(strings.TrimRight(text.CollapseSpace(*note), "."), 300) + "”."
+		}
+		return set + "; ask them for the reason."
 	}
 	switch {
 	case item.ImplementationStatus == api.NotEvidenced && n[judge.VerdictTemplate] > 0:

@@ -100,12 +100,12 @@ func annexInclusion(r requirementCoverage) (included string, applicable []*api.S
 func (v *Report) annexATable(rows []requirementCoverage) block.Table {
 	t := block.Table{
 		Caption: "Controls of Annex A in order, with reasons and status", Empty: "The catalog has no Annex A controls.",
-		Columns: []block.Column{{Name: "Control of Annex A", Width: 9}, {Name: "Applies", Width: 3}},
+		Columns: []block.Column{{Name: "Control of Annex A", Width: 9}, {Name: "Applies", Width: 2}},
 	}
 	for _, c := range inclusionReasonColumns {
-		t.Columns = append(t.Columns, block.Column{Name: c.header, Width: 3})
+		t.Columns = append(t.Columns, block.Column{Name: c.header, Width: 2})
 	}
-	t.Columns = append(t.Columns, block.Column{Name: "Status", Width: 5}, block.Column{Name: "Justification and evidence", Width: 12})
+	t.Columns = append(t.Columns, block.Column{Name: "Status", Width: 4}, block.Column{Name: "Justification and evidence", Width: 18})
 	for _, r := range rows {
 		included, applicable := annexInclusion(r)
 		cells := []block.Cell{requirementCell(r), block.Text(included)}
@@ -145,22 +145,55 @@ func (v *Report) annexJustification(r requirementCoverage, included string, appl
 		}
 		return block.Prose(strings.Join(why, "\n"))
 	}
+	text := v.describeSupport(r.status == statusNotEvidenced, applicable)
+	if open := openElements(applicable); len(open) > 0 && r.status != statusImplemented && r.status != statusNotEvidenced {
+		text += fmt.Sprintf(" Open: %s%s.", prose.Truncate(open[0], 120), formatMore(len(open)-1))
+	}
+	c := block.UserText(text).With(block.Span{Text: " Controls: "})
+	return c.With(v.controlLinks(r.items)...)
+}
+
+// describeSupport names the documents that support items, or says that none does, and how many were not read.
+func (v *Report) describeSupport(notEvidenced bool, items []*api.SoAItem) string {
 	var documents []string
-	passages := 0
-	for _, it := range applicable {
+	for _, it := range items {
 		for _, e := range it.Evidence {
-			passages++
 			if name := wording.OrDefault(e.DocumentTitle, e.Filename); !slices.Contains(documents, name) {
 				documents = append(documents, name)
 			}
 		}
 	}
-	text := "No evidence was provided."
-	if len(documents) > 0 {
-		shown := documents[:min(len(documents), maxAnnexDocuments)]
-		text = fmt.Sprintf("%s in %s%s.",
-			prose.Count(passages, "passage", "passages"), strings.Join(shown, "; "), formatMore(len(documents)-len(shown)))
+	shown := documents[:min(len(documents), maxAnnexDocuments)]
+	list := strings.Join(shown, "; ") + formatMore(len(documents)-len(shown)) + "."
+	if len(documents) > 0 && !notEvidenced {
+		return list
 	}
-	c := block.UserText(text).With(block.Span{Text: " Controls: "})
-	return c.With(v.controlLinks(r.items)...)
+	text := "No document that was read shows it."
+	if n := v.countUnreadDocuments(); n > 0 {
+		text += fmt.Sprintf(" %s not read, or not in full; see Documents.", prose.Count(n, "document was", "documents were"))
+	}
+	if len(documents) > 0 {
+		text += " Related: " + list
+	}
+	return text
+}
+
+// countUnreadDocuments returns the number of documents that were not read, or whose text in another language was not.
+func (v *Report) countUnreadDocuments() int {
+	_, unread := v.partitionDocuments()
+	return len(unread) + v.Summary.UnreadEvidence.DocumentsInOtherLanguages
+}
+
+// openElements returns what is missing for the items that are not implemented.
+func openElements(items []*api.SoAItem) (open []string) {
+	for _, it := range items {
+		if it.ImplementationStatus == api.Implemented {
+			continue
+		}
+		for _, m := range it.MissingElements {
+			m, _, _ = strings.Cut(m, " (")
+			open = append(open, strings.TrimRight(m, "."))
+		}
+	}
+	return open
 }

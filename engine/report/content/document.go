@@ -149,6 +149,8 @@ func (v *Report) Section(p SectionID) block.Section {
 		s.Title, s.Blocks = "Scope", v.scopeSection()
 		switch {
 		case v.Scope == nil:
+		case v.Scope.Status != api.VersionApproved && v.Template.Name == TemplateSoA && v.approvalStatus(api.GateSoA).approved:
+			s.Approved = "The approved Statement of Applicability is based on this scope."
 		case v.Scope.Status != api.VersionApproved:
 			s.Draft = fmt.Sprintf("The scope (version %d) is %s.", v.Scope.VersionNumber, describeStatus(v.Scope.Status))
 		default:
@@ -386,6 +388,14 @@ func (v *Report) evidenceBlocks(all []api.Evidence) []block.Block {
 		}
 	}
 	return []block.Block{q}
+}
+
+// maxQuotes returns how many of n passages to quote: all of them, or for clients at most limit.
+func (v *Report) maxQuotes(n, limit int) int {
+	if v.isForClients() {
+		return min(n, limit)
+	}
+	return n
 }
 
 // unquotedEvidenceBlocks returns a quote for each passage of evidence, except for those that the given

@@ -70,6 +70,9 @@ func (v *Report) documentsSection() []block.Block {
 	if unread := v.describeNotRead(); unread != "" {
 		summary += " Not read in them: " + unread + "; the register lists it for each."
 	}
+	if note := v.Summary.UnreadEvidence.Note(); note != "" {
+		summary += " " + note
+	}
 	out := []block.Block{block.NewPara("", summary)}
 	out = append(out, lost...)
 	if len(unread) > 0 {

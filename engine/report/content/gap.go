@@ -19,6 +19,7 @@ func (v *Report) gapSection() []block.Block {
 		return []block.Block{block.NewPara("empty", "The gap analysis has no findings: every assessed control is met or excluded.")}
 	}
 	out := []block.Block{
+		block.NewPara("lead", v.describeFindings()+v.evidenceLimits()),
 		block.Heading{ID: v.anchors.assign("gap", "cause"), Text: "By root cause"},
 		v.rootCauseTable(),
 		block.Heading{ID: v.anchors.assign("gap", "severity"), Text: "By severity and domain"},
@@ -61,7 +62,7 @@ func (v *Report) gapSection() []block.Block {
 				fmt.Sprintf(
 					"For %s there was too little evidence to judge, which does not mean they are not implemented. The next step is the same "+
 						"for each: ask the owner for evidence of the listed points, and implement what is missing. Locations of related passages "+
-						"are given; the Statement of Applicability report quotes the passages. The number next to a severity is its points.",
+						"are given; the workbook of the Statement of Applicability quotes the passages. The number next to a severity is its points.",
 					prose.Count(n, "control", "controls"),
 				),
 			),
@@ -125,7 +126,7 @@ func (v *Report) findingIndexTable() block.Table {
 	t := block.Table{Caption: "Index of findings", Columns: []block.Column{
 		{
 			Name:  "Severity",
-			Width: 4,
+			Width: 6,
 		},
 		{Name: "Control", Width: 9},
 		{Name: "Result", Width: 4},
@@ -155,6 +156,10 @@ func (v *Report) findingCard(i int) block.Card {
 	c := block.Card{ID: v.ids.findings[i], Title: block.Badge(string(f.Severity), wording.Label(string(f.Severity))).With(
 		block.Span{Text: " "}, block.Span{Text: strings.TrimSpace(wording.OrDefault(f.ControlCode, "No control") + " " + f.ControlTitle), UserText: true})}
 	var d block.Facts
+	recommendation := f.Recommendation
+	if clients := v.isForClients(); clients && len(f.MissingElements) > 0 && f.Source != "manual" && !f.IsManual("recommendation") {
+		recommendation, _, _ = strings.Cut(recommendation, " Evidence must show:") // what is missing follows
+	}
 	d.Add(
 		"Result",
 		block.Text(
@@ -168,9 +173,13 @@ func (v *Report) findingCard(i int) block.Card {
 	d.Add("Requirements", v.requirementsCell(f.RequirementCodes))
 	d.AddText("Condition", f.Condition)
 	d.AddText("Criteria", f.Criteria)
-	d.AddText("Cause", f.Cause)
+	cause := f.Cause
+	if f.Note != nil && *f.Note != "" {
+		cause = strings.Replace(cause, "; ask them for the reason.", ". The note gives the reason.", 1)
+	}
+	d.AddText("Cause", cause)
 	d.AddText("Effect", f.Effect)
-	d.AddText("Recommendation", f.Recommendation)
+	d.AddText("Recommendation", recommendation)
 	d.AddList("Missing elements", v.missingElements(f.MissingElements))
 	if !v.isForClients() {
 		d.AddText("Why this severity", f.SeverityReason)
@@ -196,8 +205,30 @@ func (v *Report) findingCard(i int) block.Card {
 	if len(f.Evidence) == 0 {
 		c.Blocks = append(c.Blocks, block.NewPara("empty", "No supporting passage was found."))
 	}
-	c.Blocks = append(c.Blocks, v.evidenceBlocks(f.Evidence)...)
+	quoted := decisiveFirst(f.Evidence)[:v.maxQuotes(len(f.Evidence), maxFindingQuotes)]
+	c.Blocks = append(c.Blocks, v.evidenceBlocks(quoted)...)
+	if more := len(f.Evidence) - len(quoted); more > 0 {
+		c.Blocks = append(c.Blocks, block.NewPara("empty",
+			fmt.Sprintf("%s in the workbook of the gap analysis.", prose.Count(more, "more passage is", "more passages are"))))
+	}
 	return c
+}
+
+// maxFindingQuotes is the maximum number of passages quoted for a finding in a report for clients.
+const maxFindingQuotes = 3
+
+// decisiveFirst returns the passages, those that show the gap first.
+func decisiveFirst(all []api.Evidence) []api.Evidence {
+	rank := func(e api.Evidence) int {
+		at := slices.Index([]string{"denies", "conflicts", "plans"}, e.Stance)
+		if at < 0 {
+			return len(all) + 3
+		}
+		return at
+	}
+	out := slices.Clone(all)
+	slices.SortStableFunc(out, func(a, b api.Evidence) int { return rank(a) - rank(b) })
+	return out
 }
 
 // maxNearbyPlaces is the maximum number of locations of related passages that a row lists.

@@ -12,7 +12,33 @@ func requirementTitle(framework, code, title string) string {
 			return heading
 		}
 	}
+	if framework == "nis2" && title == "" {
+		return nis2Headings[code]
+	}
 	return title
+}
+
+// nis2Headings describe the provisions of the NIS2 Directive in our own words; its paragraphs have no headings.
+var nis2Headings = map[string]string{
+	"Art 20(1)":    "Management approves and oversees security measures",
+	"Art 20(2)":    "Training of management and staff",
+	"Art 21(1)":    "Proportionate measures against security risks",
+	"Art 21(2)(a)": "Risk analysis and security policies",
+	"Art 21(2)(b)": "Handling incidents",
+	"Art 21(2)(c)": "Continuity, backup and crisis management",
+	"Art 21(2)(d)": "Security of the supply chain",
+	"Art 21(2)(e)": "Security in acquisition, development and maintenance",
+	"Art 21(2)(f)": "Checking whether the measures work",
+	"Art 21(2)(g)": "Cyber hygiene and training",
+	"Art 21(2)(h)": "Cryptography and encryption",
+	"Art 21(2)(i)": "People, access control and assets",
+	"Art 21(2)(j)": "Multi-factor sign-in and secured communication",
+	"Art 21(3)":    "Weaknesses of each direct supplier",
+	"Art 21(4)":    "Correcting shortcomings without delay",
+	"Art 23(1)":    "Reporting significant incidents to the authority",
+	"Art 23(2)":    "Informing the recipients of the service",
+	"Art 23(3)":    "When an incident is significant",
+	"Art 23(4)":    "Deadlines of incident reports",
 }
 
 var isoHeadings = map[string]string{

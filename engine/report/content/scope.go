@@ -3,10 +3,12 @@ package content
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/prose"
 )
 
 func (v *Report) scopeSection() []block.Block {
@@ -15,6 +17,7 @@ func (v *Report) scopeSection() []block.Block {
 		return []block.Block{block.NewPara("empty", "No scope has been drafted yet.")}
 	}
 	var f block.Facts
+	var open []string
 	f.Add("Title", block.UserText(wording.OrDefault(s.Title, "not specified")))
 	f.AddText("Description", s.Description)
 	for _, l := range []struct {
@@ -32,11 +35,17 @@ func (v *Report) scopeSection() []block.Block {
 		{"Assumptions", s.Assumptions},
 		{"Constraints", s.Constraints},
 	} {
-		if len(l.items) == 0 {
+		switch {
+		case len(l.items) > 0:
+			f.AddList(l.name, l.items)
+		case v.isForClients():
+			open = append(open, strings.ToLower(l.name))
+		default:
 			f.Add(l.name, block.Text("none specified"))
-			continue
 		}
-		f.AddList(l.name, l.items)
+	}
+	if len(open) > 0 {
+		f.AddText("Limits", "None are specified for "+prose.JoinAnd(open)+".")
 	}
 	if len(s.EditedFields) > 0 {
 		v.addEditFact(&f, &api.Item{EditedFields: s.EditedFields})
@@ -71,7 +80,7 @@ func (v *Report) traitsTable() block.Table {
 				block.Text(wording.Label(trait.Source)),
 				block.Prose(trait.Reason),
 			},
-			Detail: v.evidenceBlocks(trait.Evidence),
+			Detail: v.evidenceBlocks(trait.Evidence[:v.maxQuotes(len(trait.Evidence), 1)]),
 		})
 	}
 	return t

@@ -203,8 +203,26 @@ func (v *Report) soaSection() []block.Block {
 
 func (v *Report) soaIntroduction() string {
 	s := "All catalog controls considered, including excluded ones, each with its reason."
-	if v.hasAnnex() {
+	if v.hasAnnex() || v.isForClients() && len(v.SoAItems) > maxQuotedItems {
 		s += " The workbook of the Statement of Applicability quotes the evidence for each."
+	}
+	if !v.isForClients() {
+		return s
+	}
+	one, unreviewed := 0, 0
+	for i := range v.SoAItems {
+		if v.SoAItems[i].RelianceNote() != "" {
+			one++
+		}
+		if v.SoAItems[i].NeedsReview {
+			unreviewed++
+		}
+	}
+	if one > 0 {
+		s += fmt.Sprintf(" The status of %s on a single document.", prose.Count(one, "control rests", "controls rests"))
+	}
+	if unreviewed > 0 {
+		s += fmt.Sprintf(" %s marked for a person’s review, which is still open.", prose.Count(unreviewed, "control is", "controls are"))
 	}
 	return s
 }
@@ -235,17 +253,26 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 		{Name: "Evidence", Width: 4},
 		{Name: "Owner", Width: 4},
 	}}
-	afterAnnex := v.hasAnnex()
+	clients, detail := v.isForClients(), v.soaDetail
+	if clients {
+		t.Columns[4].Name = "Requirements shown"
+	}
+	switch {
+	case v.hasAnnex():
+		detail = soaDetailAfterAnnex
+	case clients && len(v.SoAItems) > maxQuotedItems:
+		detail = v.soaDetailWithoutQuotes
+	}
 	for i := from; i < to; i++ {
 		it := &v.SoAItems[i]
 		applies := block.Text(wording.Label(string(it.Applicability)))
 		if len(it.InclusionReasons) > 0 {
 			applies = applies.With(block.Span{Text: " (" + describeInclusion(it.InclusionReasons) + ")"})
 		}
-		if it.NeedsReview {
+		if it.NeedsReview && !clients {
 			applies = applies.With(block.Span{Text: " "}, block.Span{Text: "Needs review", Badge: "draft"})
 		}
-		if it.RelianceNote() != "" {
+		if it.RelianceNote() != "" && !clients {
 			applies = applies.With(block.Span{Text: " "}, block.Span{Text: "One document", Badge: "draft"})
 		}
 		status := block.Cell{{Text: "–"}}
@@ -254,13 +281,13 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 			o := controlStatus(it)
 			status = block.Badge(string(o), wording.Label(string(it.ImplementationStatus)))
 			coverage = wording.Label(string(it.EvidenceCoverage))
-			if len(it.Statements) > 0 {
+			switch {
+			case len(it.Statements) == 0:
+			case clients:
+				coverage = fmt.Sprintf("%.0f%%", it.CoverageRatio*100)
+			default:
 				coverage += fmt.Sprintf(" (%.0f%% of the requirements)", it.CoverageRatio*100)
 			}
-		}
-		detail := v.soaDetail
-		if afterAnnex {
-			detail = soaDetailAfterAnnex
 		}
 		t.Rows = append(t.Rows, block.Row{
 			ID: v.ids.soa[i],
@@ -274,10 +301,24 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 	return t
 }
 
+// maxQuotedItems is the number of items up to which a Statement of Applicability quotes the evidence for each.
+const maxQuotedItems = 300
+
+// soaDetailWithoutQuotes returns the details of an item in a long Statement of Applicability: the documents, but no quotes.
+func (v *Report) soaDetailWithoutQuotes(it *api.SoAItem) []block.Block {
+	var f block.Facts
+	if it.Applicability.IsApplicable() {
+		f.AddText("Documents", v.describeSupport(it.ImplementationStatus == api.NotEvidenced, []*api.SoAItem{it}))
+	} else {
+		f.AddText("Why excluded", it.Rationale)
+	}
+	f.AddText("Note", wording.OrEmpty(it.Note))
+	return []block.Block{f}
+}
+
 // soaDetailAfterAnnex returns the details of an item whose reasons and evidence are shown in the table of Annex A.
 func soaDetailAfterAnnex(it *api.SoAItem) []block.Block {
 	var f block.Facts
-	f.AddText("Check", prose.Capitalize(it.RelianceNote()))
 	if !it.Applicability.IsApplicable() {
 		f.AddText("Why excluded", it.Rationale)
 	}

@@ -1,6 +1,8 @@
 package pdf
 
 import (
+	"math"
+
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/drawing"
 )
@@ -44,7 +46,7 @@ func (p *pdfWriter) minStartHeight(b block.Block) float64 {
 	case block.Picture:
 		return p.pictureScale(b)*b.Height + pictureTitleHeight
 	case block.Card:
-		return 90
+		return p.cardStartHeight(b)
 	}
 	return 40
 }
@@ -263,9 +265,60 @@ func (p *pdfWriter) drawQuote(q block.Quote) {
 	p.addSpaceUnlessAtTop(3)
 }
 
+// maxUnbrokenCard is the share of a page up to which a card isn't split across pages.
+const maxUnbrokenCard = 0.45
+
+// cardStartHeight returns the height of the part of a card that must be on one page: all of it unless it is long.
+func (p *pdfWriter) cardStartHeight(b block.Card) float64 {
+	h := p.estimateHeight(b.Blocks) + 24
+	if h > maxUnbrokenCard*(p.bottom()-pdfTop) {
+		return 90
+	}
+	return max(80, h)
+}
+
+// estimateHeight estimates the height of blocks from the length of their texts, without laying them out. Blocks higher
+// than a page count as one page.
+func (p *pdfWriter) estimateHeight(blocks []block.Block) (h float64) {
+	const letter = 0.5 // average width of a letter, as a share of the text size
+	page := p.bottom() - pdfTop
+	lines := func(c block.Cell, width float64) float64 {
+		n := 0
+		for _, s := range c {
+			n += len(s.Text)
+		}
+		return math.Ceil(float64(n) * pdfSmallSize * letter / width)
+	}
+	full := p.right - p.left - 20
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case block.Facts:
+			for _, f := range b.Items {
+				n := lines(f.Value, full-factLabelWidth)
+				for _, c := range f.List {
+					n += lines(c, full-factLabelWidth-10)
+				}
+				h += 5 + max(1, n)*pdfSmallSize*lineSpacing
+			}
+		case block.Quotes:
+			for _, q := range b.Items {
+				h += 16 + (lines(block.Text(q.Text), full)+lines(q.Source(), full))*pdfSmallSize*lineSpacing
+			}
+		case block.Para:
+			h += 5 + lines(b.Text, full)*pdfSmallSize*lineSpacing
+		default:
+			h += page
+		}
+		if h > page {
+			return page
+		}
+	}
+	return h
+}
+
 func (p *pdfWriter) drawCard(b block.Card) {
 	p.addSpaceUnlessAtTop(8)
-	p.ensureSpace(80)
+	p.ensureSpace(p.cardStartHeight(b))
 	p.setAnchor(b.ID)
 	p.withInset(0, 0, []strip{{left: p.left, right: p.left, fill: drawing.Accent}}, func() {
 		p.withInset(10, 0, nil, func() {

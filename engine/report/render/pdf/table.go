@@ -169,7 +169,11 @@ func (p *pdfWriter) drawTableHead(t block.Table, widths []float64) {
 		from := x + cellPad
 		top := y + h - 3 - step*float64(len(lines[i]))
 		if c.Swatch != "" {
-			p.drawHatchedBox(from, y+h-3-8, 8, 8, drawing.FillOrDefault(c.Swatch))
+			at := from
+			if n := len(lines[i]); c.Number && n > 0 { // beside the text, which is at the right
+				at = max(from, x+widths[i]-cellPad-lines[i][n-1].width-11)
+			}
+			p.drawHatchedBox(at, y+h-3-8, 8, 8, drawing.FillOrDefault(c.Swatch))
 			from += 11
 		}
 		p.tag("TH", "", func() {
