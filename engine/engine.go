@@ -115,11 +115,13 @@ type Engine struct {
 	// model counts the calls of the model; nil means that the built-in rules are used.
 	model *meteredModel
 
-	db      *store.DB
-	clock   func() time.Time
-	version string
-	started time.Time
-	log     *slog.Logger
+	db    *store.DB
+	clock func() time.Time
+	// blobsSwept is when unreferenced files were last looked for, in seconds since 1970; 0 if they were not.
+	blobsSwept atomic.Int64
+	version    string
+	started    time.Time
+	log        *slog.Logger
 	// trainAhead is true if embedders are trained before they are needed.
 	trainAhead atomic.Bool
 	newTicker  func(time.Duration) (<-chan time.Time, func())

@@ -31,9 +31,14 @@ func (e *Engine) deleteExpiredPeriodically(ctx context.Context) {
 // to reference a new blob, and long enough to undo a mistake with a backup.
 const blobGracePeriod = 24 * time.Hour
 
-// deleteUnreferencedBlobs deletes the files of deleted documents and reports. It keeps files
-// uploaded within blobGracePeriod, because the records that refer to them may not be stored yet.
-func (e *Engine) deleteUnreferencedBlobs(ctx context.Context) error {
+// DeleteUnreferencedBlobs deletes the files of deleted documents and reports. It keeps files
+// uploaded within blobGracePeriod, because the records that refer to them may not be stored yet. It
+// reads all records that may refer to a file, so it does nothing if it was called within blobGracePeriod.
+func (e *Engine) DeleteUnreferencedBlobs(ctx context.Context) error {
+	last, now := e.blobsSwept.Load(), e.clock().Unix()
+	if last != 0 && now-last < int64(blobGracePeriod/time.Second) {
+		return nil
+	}
 	var referenced map[string]string
 	err := e.db.View(ctx, func(tx *store.Tx) (err error) {
 		referenced, err = store.ReferencedBlobs(tx)
@@ -46,6 +51,9 @@ func (e *Engine) deleteUnreferencedBlobs(ctx context.Context) error {
 	if len(deleted) > 0 {
 		e.log.Info("unreferenced files deleted", "count", len(deleted))
 	}
+	if err == nil {
+		e.blobsSwept.Store(now)
+	}
 	return err
 }
 
@@ -55,7 +63,7 @@ func (e *Engine) deleteExpired(ctx context.Context) {
 	for what, do := range map[string]func(context.Context) error{
 		"sessions and links": e.Identity.DeleteExpired,
 		"stored responses":   e.Idempotency.DeleteExpired,
-		"files":              e.deleteUnreferencedBlobs,
+		"files":              e.DeleteUnreferencedBlobs,
 	} {
 		if err := do(ctx); err != nil && ctx.Err() == nil {
 			e.log.Warn("deleting expired records failed", "what", what, "error", err)

@@ -15,10 +15,10 @@ import (
 //	organizations        id                        · slug (unique)
 //	users                id                        · email (unique)
 //	├─ passwords         user
-//	├─ sessions          secret                    · user
-//	└─ links             secret                    · user
+//	├─ sessions          secret                    · user · expiry
+//	└─ links             secret                    · user · expiry
 //	memberships          user, organization        · organization
-//	key_secrets          secret                    · key
+//	key_secrets          secret                    · key · expiry
 //	replays              organization, operation, secret · expiry
 //	catalog_versions     id                        · source (unique)
 //	import_runs          id
@@ -91,11 +91,19 @@ var (
 		Index("organization", func(r *Membership) []Key { return []Key{K(r.OrganizationID)} }))
 	Passwords = NewTable("passwords", func(r *Password) Key { return K(r.UserID) })
 	Sessions  = NewTable("sessions", func(r *Session) Key { return K(r.Secret) },
-		Index("user", func(r *Session) []Key { return []Key{K(r.UserID)} }))
+		Index("user", func(r *Session) []Key { return []Key{K(r.UserID)} }),
+		Index("expiry", func(r *Session) []Key { return []Key{K(r.ExpiresAt)} }))
 	OneTimeLinks = NewTable("links", func(r *OneTimeLink) Key { return K(r.Secret) },
-		Index("user", func(r *OneTimeLink) []Key { return []Key{K(r.UserID)} }))
+		Index("user", func(r *OneTimeLink) []Key { return []Key{K(r.UserID)} }),
+		Index("expiry", func(r *OneTimeLink) []Key { return []Key{K(r.ExpiresAt)} }))
 	KeySecrets = NewTable("key_secrets", func(r *KeySecret) Key { return K(r.Secret) },
-		Index("key", func(r *KeySecret) []Key { return []Key{K(r.OrganizationID, r.KeyID)} }))
+		Index("key", func(r *KeySecret) []Key { return []Key{K(r.OrganizationID, r.KeyID)} }),
+		Index("expiry", func(r *KeySecret) []Key {
+			if r.ValidUntil == nil {
+				return nil
+			}
+			return []Key{K(*r.ValidUntil)}
+		}))
 	CatalogVersions = NewTable("catalog_versions", func(r *CatalogVersion) Key { return K(r.ID) },
 		Unique("source", func(r *CatalogVersion) []Key {
 			if r.Variant != "" {

@@ -16,8 +16,8 @@ import (
 )
 
 // addIdleRecords inserts organizations numbered from..to with records that no background loop has to do anything with: an
-// integration that is not synced, an email that was sent, a document that was read, a finished agent run, and an assessment
-// whose workflow waits for a person. To the first organization, it adds deliveries to a paused receiver and emails that are
+// integration that is not synced, an email that was sent, a document that was read, a finished agent run, an assessment
+// whose workflow waits for a person, and a session, a link, a rotated key and a stored response that have not expired. To the first organization, it adds deliveries to a paused receiver and emails that are
 // tried again tomorrow.
 func addIdleRecords(t *testing.T, db *store.DB, now time.Time, from, to int) {
 	t.Helper()
@@ -43,7 +43,13 @@ func addIdleRecords(t *testing.T, db *store.DB, now time.Time, from, to int) {
 			delivery := store.Delivery{WebhookID: "paused", Delivery: api.Delivery{
 				TenantRecord: record("delivery", first), Status: "pending", NextAttemptAt: &yesterday,
 			}}
+			session := store.Session{Secret: idleID("session", n), ExpiresAt: tomorrow}
+			link := store.OneTimeLink{Secret: idleID("link", n), ExpiresAt: tomorrow}
+			key := store.KeySecret{Secret: idleID("key", n), OrganizationID: org, ValidUntil: &tomorrow}
+			reply := store.IdempotentReply{OrganizationID: org, Secret: idleID("reply", n), ExpiresAt: tomorrow}
 			for _, err := range []error{
+				store.Sessions.Insert(tx, &session), store.OneTimeLinks.Insert(tx, &link), store.KeySecrets.Insert(tx, &key),
+				store.IdempotentReplies.Insert(tx, &reply),
 				store.Organizations.Insert(tx, &organization), store.Assessments.Insert(tx, org, &a), store.Documents.Insert(tx, org, &d),
 				store.WorkflowRuns.Insert(tx, org, &run), store.AgentRuns.Insert(tx, org, &agent),
 				store.Integrations.Insert(tx, org, &integration), store.Emails.Insert(tx, org, &sent),
@@ -88,6 +94,7 @@ func TestLoopsReadsAreFlat(t *testing.T) {
 	defer e.Close()
 	loops := map[string]func(context.Context) error{
 		"events": e.Webhooks.RunOnce, "emails": e.Mail.RunAndWait, "syncs": e.Integrations.SyncDue, "alerts": e.Alerts.EvaluateAll,
+		"sessions and links": e.Identity.DeleteExpired, "stored responses": e.Idempotency.DeleteExpired, "files": e.DeleteUnreferencedBlobs,
 		"unread documents": e.Evidence.EnqueueUnread, "abandoned runs": e.Agents.FailAbandonedRuns, "workflows": e.Workflows.DispatchRuns,
 	}
 	count := func() map[string]int64 {

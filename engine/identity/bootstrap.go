@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/store"
@@ -35,40 +36,34 @@ func (s *Service) EnsureAdminWithEmail(ctx context.Context, organization, email,
 	return err == nil, err
 }
 
-// DeleteExpired deletes expired sessions, links and old secrets of rotated keys.
+// DeleteExpired deletes expired sessions, links and old secrets of rotated keys. It reads only these.
 func (s *Service) DeleteExpired(ctx context.Context) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		if err := deleteEndedRecords(
-			tx,
-			store.Sessions,
-			func(r *store.Session) (bool, string) { return hasPassed(&r.ExpiresAt, tx.Now()), r.Secret },
+		if err := deleteExpiredRecords(tx, store.Sessions, func(r *store.Session) (*time.Time, string) { return &r.ExpiresAt, r.Secret }); err != nil {
+			return err
+		}
+		if err := deleteExpiredRecords(
+			tx, store.OneTimeLinks, func(r *store.OneTimeLink) (*time.Time, string) { return &r.ExpiresAt, r.Secret },
 		); err != nil {
 			return err
 		}
-		if err := deleteEndedRecords(
-			tx,
-			store.OneTimeLinks,
-			func(r *store.OneTimeLink) (bool, string) { return hasPassed(&r.ExpiresAt, tx.Now()), r.Secret },
-		); err != nil {
-			return err
-		}
-		return deleteEndedRecords(
-			tx,
-			store.KeySecrets,
-			func(r *store.KeySecret) (bool, string) { return hasPassed(r.ValidUntil, tx.Now()), r.Secret },
-		)
+		return deleteExpiredRecords(tx, store.KeySecrets, func(r *store.KeySecret) (*time.Time, string) { return r.ValidUntil, r.Secret })
 	})
 }
 
-func deleteEndedRecords[R any](tx *store.Tx, t *store.Table[R], ended func(*R) (bool, string)) error {
-	for r, err := range t.Scan(tx) {
+// deleteExpiredRecords deletes the expired records of a table with an index of expiry times. of returns a record's expiry
+// time and key.
+func deleteExpiredRecords[R any](tx *store.Tx, t *store.Table[R], of func(*R) (expiry *time.Time, key string)) error {
+	for r, err := range t.By("expiry").Scan(tx) {
 		if err != nil {
 			return err
 		}
-		if yes, key := ended(&r); yes {
-			if err := t.Delete(tx, key); err != nil {
-				return err
-			}
+		expiry, key := of(&r)
+		if !hasPassed(expiry, tx.Now()) {
+			return nil
+		}
+		if err := t.Delete(tx, key); err != nil {
+			return err
 		}
 	}
 	return nil
