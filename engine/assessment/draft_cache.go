@@ -107,7 +107,6 @@ func (s *Service) evaluateStoredEvidence(
 	m := s.draftCaches.getOrCreate(a.ID)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	defer leangc.Begin()()
 	embedder, err := s.evidence.Embedder(ctx, by, a.ID)
 	if err != nil {
 		return err
@@ -133,6 +132,7 @@ func (s *Service) evaluateStoredEvidence(
 	j := m.evaluation
 	m.evaluation = nil // if anything below fails, no partial state is cached
 	if j == nil || m.key != key || j.query.RemovedCount() > max(1000, j.query.PassageCount()) {
+		defer leangc.Begin()() // a first draft allocates several times what it keeps
 		all, err := snap.Controls(scf.ControlFilter{})
 		if err != nil {
 			return err

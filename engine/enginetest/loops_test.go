@@ -17,8 +17,8 @@ import (
 
 // addIdleRecords inserts organizations numbered from..to with records that no background loop has to do anything with: an
 // integration that is not synced, an email that was sent, a document that was read, a finished agent run, an assessment
-// whose workflow waits for a person, and a session, a link, a rotated key and a stored response that have not expired. To the first organization, it adds deliveries to a paused receiver and emails that are
-// tried again tomorrow.
+// whose workflow waits for a person, and a session, a link, a rotated key and a stored response that have not expired. To
+// the first organization, it adds deliveries to a paused receiver and emails that are tried again tomorrow.
 func addIdleRecords(t *testing.T, db *store.DB, now time.Time, from, to int) {
 	t.Helper()
 	err := db.Update(t.Context(), func(tx *store.Tx) error {

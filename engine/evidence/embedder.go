@@ -153,7 +153,11 @@ func (s *Service) loadOrTrainOnce(ctx context.Context, version string) (*embed.M
 			return model, err
 		}
 		claimed := false
-		err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		err = s.db.Update(ctx, func(tx *store.Tx) error {
+			rec, err := store.CatalogVersions.Get(tx, version)
+			if err != nil || rec.EmbedderBlob != "" { // trained by another process since
+				return err
+			}
 			claimed, err = tx.Claim(work)
 			return err
 		})

@@ -39,7 +39,9 @@ func (s *Service) EnsureAdminWithEmail(ctx context.Context, organization, email,
 // DeleteExpired deletes expired sessions, links and old secrets of rotated keys. It reads only these.
 func (s *Service) DeleteExpired(ctx context.Context) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		if err := deleteExpiredRecords(tx, store.Sessions, func(r *store.Session) (*time.Time, string) { return &r.ExpiresAt, r.Secret }); err != nil {
+		if err := deleteExpiredRecords(
+			tx, store.Sessions, func(r *store.Session) (*time.Time, string) { return &r.ExpiresAt, r.Secret },
+		); err != nil {
 			return err
 		}
 		if err := deleteExpiredRecords(

@@ -24,7 +24,9 @@ func (s *Snapshot) Encode() ([]byte, error) {
 	w := &encoder{buf: make([]byte, 0, 1<<20)}
 	w.writeSource(s.src)
 	// Use one worker, so that the frame doesn't depend on the number of processors.
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(true))
+	z, err := zstd.NewWriter(
+		nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(true), zstd.WithLowerEncoderMem(true),
+	)
 	if err != nil {
 		return nil, err
 	}
