@@ -42,7 +42,7 @@ import (
 
 // RulesVersion names the rule set. It changes whenever the judgement of the same evidence may
 // change, and is recorded in the Method of every version.
-const RulesVersion = "builtin/22"
+const RulesVersion = "builtin/23"
 
 // Passage is a search result: a piece of a document.
 type Passage struct {

@@ -213,15 +213,14 @@ func (d *preparedStatement) isOnlyThingNamedIn(cur *text.Sentence) bool {
 	if _, ok := d.concepts[head].FindIn(cur); !ok {
 		return false
 	}
-	contains := func(concepts []text.Concept, id uint64) bool {
-		return slices.ContainsFunc(concepts, func(a text.Concept) bool { return a.ID == id || slices.Contains(a.Parts, id) })
-	}
-	for _, t := range cur.Terms {
-		if t.Credit == 1 && !contains(d.concepts, t.ID) && !contains(d.topic, t.ID) && !text.IsUninformativeConcept(t.ID) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(cur.Terms, func(t text.Term) bool {
+		return t.Credit == 1 && !containsConcept(d.concepts, t.ID) && !containsConcept(d.topic, t.ID) && !text.IsUninformativeConcept(t.ID)
+	})
+}
+
+// containsConcept reports whether a concept is one of the given concepts or part of one.
+func containsConcept(concepts []text.Concept, id uint64) bool {
+	return slices.ContainsFunc(concepts, func(a text.Concept) bool { return a.ID == id || slices.Contains(a.Parts, id) })
 }
 
 // contextCredit returns the credit for a concept named in headings or adjacent sentences.

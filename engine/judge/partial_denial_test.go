@@ -136,3 +136,22 @@ func TestUnansweredQuestions(t *testing.T) {
 		}
 	}
 }
+
+// A denial of one use or group of people concerns only the statements of the control that name it, whereas a denial of the control's
+// subject concerns all.
+func TestNarrowDenialDoesNotDenyTheControl(t *testing.T) {
+	c := control("Awareness training", "All employees complete awareness training every year.", "Training covers phishing.",
+		"Seasonal workers complete awareness training on their first day.")
+	for sentence, want := range map[string][3]string{
+		"There is no awareness training.":                                {VerdictDenied, VerdictDenied, VerdictDenied},
+		"Awareness training is not done.":                                {VerdictDenied, VerdictDenied, VerdictDenied},
+		"Seasonal workers do not complete awareness training this year.": {VerdictDenied, VerdictMissing, VerdictDenied},
+	} {
+		j := judge(t, c, policy(sentence))
+		for i, st := range j.Statements {
+			if st.Verdict != want[i] {
+				t.Errorf("%q says of %q: %s (%s), want %s", sentence, st.Text, st.Verdict, st.Reason, want[i])
+			}
+		}
+	}
+}

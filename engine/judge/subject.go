@@ -128,6 +128,32 @@ func (d *preparedStatement) isWindowAboutOtherThings(window []*text.Sentence) bo
 	return other > own
 }
 
+// isWithinDenial reports whether a denial of the control as a whole applies to the statement. A denial that names nothing but the
+// control's topic, or says that there is none ("No screening of new employees takes place"), applies to all statements. A narrower
+// one, such as of one use, one group of people or one system, applies only to statements that name that too.
+func (d *preparedStatement) isWithinDenial(denial *text.Sentence) bool {
+	if !denial.IsTableRow && absencePattern.MatchString(denial.Text) {
+		return true
+	}
+	narrower := false
+	for _, t := range denial.Terms {
+		if t.Credit < 1 || t.ID == weConcept || text.IsUninformativeConcept(t.ID) || containsConcept(d.topic, t.ID) {
+			continue
+		}
+		if containsConcept(d.concepts, t.ID) {
+			return true
+		}
+		narrower = true
+	}
+	return !narrower
+}
+
+// weConcept is the concept of "we", which names the organization itself.
+var weConcept = text.ConceptID("we")
+
+// absencePattern matches the beginning of a sentence that says that there is none of a thing.
+var absencePattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:there (?:is|are|was|were) )?(?:no|none)\b`)
+
 // isPlanListEntry reports whether a sentence is an item in a list of planned work, which doesn't need a verb.
 func (c *passageAnalysis) isPlanListEntry(s *text.Sentence) bool {
 	return c.planListName != "" && s.Item
@@ -188,6 +214,9 @@ func applyWholeControlVerdict(all []statementVerdict, denial, plan *passageVerdi
 		f := &all[i]
 		if slices.Contains(f.decided, subject.passage.ChunkID) {
 			continue // a person's decision on the passage takes precedence
+		}
+		if subject.verdict == VerdictDenied && !f.statement.isWithinDenial(subject.sentence()) {
+			continue
 		}
 		switch f.verdict {
 		case VerdictDenied, VerdictPlanned, VerdictConflicting:
