@@ -22,7 +22,7 @@ type Correction struct {
 	Source       CorrectionSource   `json:"source" doc:"line if it follows from a decision on the control's line, passage if the passage itself was decided on."`
 	EditID       string             `json:"edit_id" doc:"The change of the line from which it follows; empty if it doesn't."`
 	// CopiedFrom is set in a clone if the correction was made in another assessment.
-	CopiedFrom *CorrectionOrigin `json:"copied_from,omitempty" doc:"In a clone, where the correction was made if not in this assessment."`
+	CopiedFrom *CorrectionOrigin `json:"copied_from" doc:"In a clone, where the correction was made; null if it was made in this assessment."`
 	// IsDocumentDeleted is computed when the correction is read.
 	IsDocumentDeleted bool `json:"document_deleted" doc:"The document was deleted since. The correction still applies to the same passage in other documents."`
 }
