@@ -32,10 +32,6 @@ func (d *preparedStatement) mentionsAny(words ...string) bool {
 	return slices.ContainsFunc(words, d.mentions)
 }
 
-// maxDenialCompetition is the maximum competition for a denial that misses something the statement is about: a no to the question
-// whether penetration tests are done denies what is closest to it, and not every statement about tests.
-const maxDenialCompetition = 0.15
-
 // judgeDenial returns the verdict on a sentence that denies something. isConcerned is false if the
 // denial doesn't concern the statement. reasonSuffix is appended to the reason.
 func (s *Session) judgeDenial(
@@ -80,9 +76,6 @@ func (s *Session) judgeDenial(
 	if m.deniesOutright && m.ownWeight >= minOwnWeight {
 		r.coverage = max(r.coverage, coverDenied)
 		return decideAs(VerdictDenied, "The evidence states that it is not done at all"+reasonSuffix+".")
-	}
-	if len(m.missedConcepts) > len(m.missedActions) && m.competition > maxDenialCompetition {
-		return r, false // it denies something else that the statement has a word in common with
 	}
 	if m.isRelevant() && m.wordCoverage >= coverOnTopic && r.coverage >= coverDenied && !m.missesHead &&
 		m.ownWeight >= max(minOwnWeight, minOwnShare*d.fullCoverageWeight()) {
