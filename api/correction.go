@@ -1,26 +1,30 @@
 package api
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Correction is a user's decision about what a passage shows about a requirement of a control. The organization's
 // later drafts apply it to the same passage and to near-identical ones, regardless of the document.
 type Correction struct {
 	TenantRecord
-	AssessmentID string             `json:"assessment_id" doc:"The assessment in which it was decided."`
-	ControlCode  string             `json:"control_code"`
-	DomainCode   string             `json:"domain_code"`
-	StatementID  string             `json:"statement_id" doc:"Identifies the requirement by its text and its control's topic."`
-	Topic        string             `json:"topic"`
-	Statement    string             `json:"statement"`
-	Decision     CorrectionDecision `json:"decision"`
-	Label        string             `json:"label" doc:"What the passage shows: states, part, plans, contradicts or silent."`
-	DraftedLabel string             `json:"drafted_label" doc:"What the draft took the passage to show; silent if it didn't quote it."`
-	Method       string             `json:"method" doc:"How that draft was made."`
-	Quote        string             `json:"quote" doc:"The words that were accepted or refused."`
-	Passage      CorrectedPassage   `json:"passage"`
-	DecidedBy    Actor              `json:"decided_by"`
-	Source       CorrectionSource   `json:"source" doc:"line if it follows from a decision on the control's line, passage if the passage itself was decided on."`
-	EditID       string             `json:"edit_id" doc:"The change of the line from which it follows; empty if it doesn't."`
+	AssessmentID    string             `json:"assessment_id" doc:"The assessment in which it was decided."`
+	ControlCode     string             `json:"control_code"`
+	DomainCode      string             `json:"domain_code"`
+	StatementID     string             `json:"statement_id" doc:"Identifies the requirement by its text and its control's topic."`
+	StatementNumber int                `json:"statement_number" doc:"Number of the requirement in the item when it was decided, from 1; 0 if it isn't known."`
+	Topic           string             `json:"topic"`
+	Statement       string             `json:"statement"`
+	Decision        CorrectionDecision `json:"decision"`
+	Label           string             `json:"label" doc:"What the passage shows: states, part, plans, contradicts or silent."`
+	DraftedLabel    string             `json:"drafted_label" doc:"What the draft took the passage to show; silent if it didn't quote it."`
+	Method          string             `json:"method" doc:"How that draft was made."`
+	Quote           string             `json:"quote" doc:"The words that were accepted or refused."`
+	Passage         CorrectedPassage   `json:"passage"`
+	DecidedBy       Actor              `json:"decided_by"`
+	Source          CorrectionSource   `json:"source" doc:"line if it follows from a decision on the control's line, passage if the passage itself was decided on."`
+	EditID          string             `json:"edit_id" doc:"The change of the line from which it follows; empty if it doesn't."`
 	// CopiedFrom is set in a clone if the correction was made in another assessment.
 	CopiedFrom *CorrectionOrigin `json:"copied_from" doc:"In a clone, where the correction was made; null if it was made in this assessment."`
 	// IsDocumentDeleted is computed when the correction is read.
@@ -84,6 +88,7 @@ type AppliedCorrection struct {
 	DecidedBy     string             `json:"decided_by"`
 	DecidedOn     Date               `json:"decided_on"`
 	NearIdentical bool               `json:"near_identical" doc:"The decision was made about a near-identical passage."`
+	PartlyBecause string             `json:"partly_because" doc:"Why the accepted passage counts only in part, such as because its document isn't in force; empty if it counts as accepted."`
 }
 
 // Mark returns a description of the correction to follow a verdict, such as "as Ada Byron decided on 2026-11-27,
@@ -92,6 +97,9 @@ func (c *AppliedCorrection) Mark() string {
 	mark := fmt.Sprintf("as %s decided on %s", c.DecidedBy, c.DecidedOn)
 	if c.NearIdentical {
 		mark += ", near-identical passage"
+	}
+	if c.PartlyBecause != "" {
+		mark += "; counts only in part: " + strings.TrimSuffix(c.PartlyBecause, ".")
 	}
 	return mark
 }

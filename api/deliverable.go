@@ -213,6 +213,11 @@ type Statement struct {
 	Corrections []AppliedCorrection `json:"corrections,omitempty" doc:"Earlier decisions of people about passages that changed the verdict on a passage, or that were made about a near-identical one; absent if there are none."`
 }
 
+// Submission is the request body of a submission for review.
+type Submission struct {
+	InAdvance bool `json:"in_advance,omitempty" doc:"The submission is ordered in advance, without looking at the version. It is recorded as such."`
+}
+
 // VersionDecision is the request body of a decision on a version under review.
 type VersionDecision struct {
 	Comment string `json:"comment,omitempty" maxLength:"4000" doc:"Stored as the approval's reason."`

@@ -170,6 +170,12 @@ type EditFindingsInput struct {
 	}
 }
 
+// SubmitGapInput is the input for submitting a version of the gap analysis for review.
+type SubmitGapInput struct {
+	GapInput
+	Body *Submission
+}
+
 // DecideGapInput is the input for approving a version of the gap analysis.
 type DecideGapInput struct {
 	GapInput
@@ -262,7 +268,7 @@ var (
 		"edit-findings", "/gap-analysis/{gapVersionId}/edit", "gap:write", tagGap,
 		"Change many findings at once",
 	)
-	SubmitGap = Post[GapInput, GapVersion](
+	SubmitGap = Post[SubmitGapInput, GapVersion](
 		"submit-gap-analysis", "/gap-analysis/{gapVersionId}/submit-review", "gap:write", tagGap,
 		"Submit a gap analysis for review",
 	)

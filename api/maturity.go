@@ -79,6 +79,12 @@ type EditMaturityScoresInput struct {
 	}
 }
 
+// SubmitMaturityInput is the input for submitting a version of the maturity assessment for review.
+type SubmitMaturityInput struct {
+	MaturityInput
+	Body *Submission
+}
+
 // DecideMaturityInput is the input for approving a version of the maturity assessment.
 type DecideMaturityInput struct {
 	MaturityInput
@@ -140,7 +146,7 @@ var (
 		"edit-maturity-scores", "/maturity/{maturityVersionId}/edit", "maturity:write", tagMaturity,
 		"Change many maturity scores at once",
 	)
-	SubmitMaturity = Post[MaturityInput, MaturityVersion](
+	SubmitMaturity = Post[SubmitMaturityInput, MaturityVersion](
 		"submit-maturity", "/maturity/{maturityVersionId}/submit-review", "maturity:write", tagMaturity,
 		"Submit a maturity assessment for review",
 	)

@@ -144,6 +144,12 @@ type EditPOAMItemsInput struct {
 	}
 }
 
+// SubmitPOAMInput is the input for submitting a version of the plan for review.
+type SubmitPOAMInput struct {
+	POAMInput
+	Body *Submission
+}
+
 // DecidePOAMInput is the input for approving a version of the plan.
 type DecidePOAMInput struct {
 	POAMInput
@@ -223,7 +229,7 @@ var (
 		"edit-poam-items", "/poam/{poamVersionId}/edit", "poam:write", tagPOAM,
 		"Change many POA&M items at once",
 	)
-	SubmitPOAM = Post[POAMInput, POAMVersion](
+	SubmitPOAM = Post[SubmitPOAMInput, POAMVersion](
 		"submit-poam", "/poam/{poamVersionId}/submit-review", "poam:write", tagPOAM,
 		"Submit a POA&M for review",
 	)

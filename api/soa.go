@@ -139,7 +139,7 @@ type SoAItem struct {
 	Confidence           float64          `json:"confidence"`
 	Reason               string           `json:"reason" doc:"Reason for the implementation status."`
 	NeedsReview          bool             `json:"needs_review"`
-	ReviewedInBulk       bool             `json:"reviewed_in_bulk,omitempty" doc:"A person has confirmed it only by a filter that selects many items, which doesn't count as reading it; absent otherwise."`
+	ReviewedInBulk       bool             `json:"reviewed_in_bulk,omitempty" doc:"A person has confirmed it only together with many others, such as by a filter, which doesn't count as reading it; absent otherwise."`
 }
 
 // SecondReading is a second reader's verdict on a control if it differs from that of the first reader, whose verdict
@@ -244,6 +244,7 @@ type SoAItemChange struct {
 	Owner                Opt[string]     `json:"owner,omitzero" required:"false"`
 	Note                 Opt[string]     `json:"note,omitzero" required:"false"`
 	NeedsReview          *bool           `json:"needs_review,omitempty"`
+	ReviewedInBulk       bool            `json:"reviewed_in_bulk,omitempty" doc:"With needs_review: the item is confirmed together with others, which doesn't count as reading it. Always so if a filter selects the items."`
 	Reset                []string        `json:"reset,omitempty" maxItems:"50" doc:"Edited fields to reset to the automatic value; all resets every one. A field can't be set and reset in the same request."`
 }
 
@@ -254,6 +255,12 @@ type EditSoAItemsInput struct {
 		ItemSelection
 		Set SoAItemChange `json:"set"`
 	}
+}
+
+// SubmitSoAInput is the input for submitting a version of the Statement of Applicability for review.
+type SubmitSoAInput struct {
+	SoAInput
+	Body *Submission
 }
 
 // DecideSoAInput is the input for approving a version of the Statement of Applicability.
@@ -314,7 +321,7 @@ var (
 		"edit-soa-items", "/soa/{soaVersionId}/edit", "soa:write", tagScope,
 		"Change many SoA items at once",
 	)
-	SubmitSoA = Post[SoAInput, SoAVersion](
+	SubmitSoA = Post[SubmitSoAInput, SoAVersion](
 		"submit-soa", "/soa/{soaVersionId}/submit-review", "soa:write", tagScope,
 		"Submit an SoA version for review",
 	)

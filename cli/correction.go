@@ -41,11 +41,12 @@ func (a *app) correctionList() *cobra.Command {
 				return err
 			}
 			return printList(a, all, []print.Column{
-				fixed("control"), fixed("shows"), fixed("decided on"), column("by"), column("words"), optional(column("document")), fixed("id"),
+				fixed("control"), fixedNumber("no."), fixed("shows"), fixed("decided on"), column("by"), column("words"),
+				optional(column("document")), fixed("id"),
 			}, func(c api.Correction) []string {
 				return []string{
-					c.ControlCode, formatCorrectedLabel(&c), print.FormatDay(c.CreatedAt), c.DecidedBy.Name, prose.Truncate(c.Quote, maxShownQuote),
-					formatCorrectedDocument(&c), c.ID,
+					c.ControlCode, formatStatementNumber(c.StatementNumber), formatCorrectedLabel(&c), print.FormatDay(c.CreatedAt),
+					c.DecidedBy.Name, prose.Truncate(c.Quote, maxShownQuote), formatCorrectedDocument(&c), c.ID,
 				}
 			}, "No corrections yet. Confirm or change a line with `service soa edit`, or refuse a passage with `service correction refuse`.")
 		},
@@ -61,6 +62,14 @@ func (a *app) correctionList() *cobra.Command {
 
 // maxShownQuote is the length to which lists truncate the quote of a correction.
 const maxShownQuote = 120
+
+// formatStatementNumber returns the number of a requirement, or "-" if it isn't known.
+func formatStatementNumber(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.Itoa(n)
+}
 
 // formatCorrectedLabel returns a verb for what a passage shows according to a correction.
 func formatCorrectedLabel(c *api.Correction) string {
@@ -85,7 +94,7 @@ func (a *app) correctionShow() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return callAndPrint(
 				cmd.Context(), a, api.GetCorrection, &api.CorrectionInput{CorrectionID: args[0]}, func(p *print.Page, c *api.Correction) {
-					p.Title("%s: %s", c.ControlCode, c.Statement)
+					p.Title("%s, requirement %s: %s", c.ControlCode, formatStatementNumber(c.StatementNumber), c.Statement)
 					source := "the passage"
 					if c.Source == api.LineCorrected {
 						source = "the line"

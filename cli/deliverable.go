@@ -18,9 +18,10 @@ type deliverable[V any] struct {
 	listOp api.Op[api.AssessmentListInput, api.List[V]]
 	// draft drafts the next version. Only the Statement of Applicability has a reader.
 	draft func(ctx context.Context, a *app, assessment string, reader readerFlags) (*V, error)
-	// submit and regenerate act on the version with the given ID.
-	submit, regenerate func(ctx context.Context, a *app, version string) (*V, error)
-	header             func(*V) *api.DeliverableVersion
+	// submit submits the version with the given ID, and regenerate drafts the one after it.
+	submit     func(ctx context.Context, a *app, version string, b *api.Submission) (*V, error)
+	regenerate func(ctx context.Context, a *app, version string) (*V, error)
+	header     func(*V) *api.DeliverableVersion
 	// details prints the contents of a draft after its header; it may be nil.
 	details func(*print.Page, *V)
 }
@@ -71,14 +72,12 @@ func (d deliverable[V]) approveNewest(ctx context.Context, a *app, assessment st
 		return err
 	}
 	if again {
-		a.progress.Start("draft the " + d.gate.Title() + " again")
-		if v, err = d.regenerate(ctx, a, d.header(v).ID); err != nil {
+		if v, err = d.draftAgain(ctx, a, v); err != nil {
 			return err
 		}
-		a.progress.Done("drafted the %s again, version %d", d.gate.Title(), d.header(v).VersionNumber)
 	}
 	if d.header(v).Status == api.VersionDraft {
-		if v, err = d.submit(ctx, a, d.header(v).ID); err != nil {
+		if v, err = d.submit(ctx, a, d.header(v).ID, &api.Submission{InAdvance: true}); err != nil {
 			return err
 		}
 	}
@@ -87,6 +86,39 @@ func (d deliverable[V]) approveNewest(ctx context.Context, a *app, assessment st
 		return nil
 	}
 	return a.approveInAdvance(ctx, d.gate, *h.ApprovalID, comment)
+}
+
+// draftAgain drafts the deliverable again from current sources, keeping edits, and returns the new version.
+func (d deliverable[V]) draftAgain(ctx context.Context, a *app, v *V) (*V, error) {
+	a.progress.Start("draft the " + d.gate.Title() + " again")
+	v, err := d.regenerate(ctx, a, d.header(v).ID)
+	if err != nil {
+		return nil, err
+	}
+	a.progress.Done("drafted the %s again, version %d", d.gate.Title(), d.header(v).VersionNumber)
+	return v, nil
+}
+
+// draftNewestAgain drafts the newest version of a gate's deliverable again.
+func (a *app) draftNewestAgain(ctx context.Context, assessment string, g api.Gate) error {
+	switch g {
+	case api.GateSoA:
+		return soaVersions.draftNewestAgain(ctx, a, assessment)
+	case api.GateGapAnalysis:
+		return gapVersions.draftNewestAgain(ctx, a, assessment)
+	case api.GateMaturity:
+		return maturityVersions.draftNewestAgain(ctx, a, assessment)
+	}
+	return poamVersions.draftNewestAgain(ctx, a, assessment)
+}
+
+func (d deliverable[V]) draftNewestAgain(ctx context.Context, a *app, assessment string) error {
+	v, err := d.newestVersionOf(ctx, a, assessment)
+	if err != nil || v == nil {
+		return err
+	}
+	_, err = d.draftAgain(ctx, a, v)
+	return err
 }
 
 // versionBeforeEdit returns the newest version, or nil if it can't be read, because it is only needed to explain the
@@ -239,7 +271,7 @@ func (d deliverable[V]) submitCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v, err := d.submit(cmd.Context(), a, id)
+			v, err := d.submit(cmd.Context(), a, id, nil)
 			if err != nil {
 				return validationToRuntimeError(err)
 			}

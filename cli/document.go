@@ -365,11 +365,15 @@ func (a *app) docDelete() *cobra.Command {
 		Use:   "delete DOCUMENT",
 		Short: "Delete a document and its passages",
 
-		Long:    "Deletes a document and its passages. Drafts keep the quotes taken from them.",
+		Long: `Deletes a document and its passages, after listing what rests on them: items of the Statement of
+Applicability that quote it, and corrections of its passages. Versions keep the quotes taken from it.`,
 		Example: "  service doc delete old-policy.docx --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := a.findDocument(cmd.Context(), args[0])
 			if err != nil {
+				return err
+			}
+			if err := a.printWhatRestsOn(cmd.Context(), d); err != nil && !api.IsCode(err, api.CodeForbidden) { // a key may only delete
 				return err
 			}
 			if err := a.confirm(sure, "delete the document "+d.Filename); err != nil {
@@ -384,6 +388,66 @@ func (a *app) docDelete() *cobra.Command {
 	}
 	addYesFlag(cmd, &sure)
 	return cmd
+}
+
+// printWhatRestsOn notes which items quote a document and how many corrections are about its passages.
+func (a *app) printWhatRestsOn(ctx context.Context, d *api.Document) error {
+	in := &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: d.AssessmentID}}
+	versions, err := fetchAll(ctx, a, api.ListSoA, in)
+	if err != nil {
+		return err
+	}
+	isApproved := func(v api.SoAVersion) bool { return v.Status == api.VersionApproved }
+	for n, v := range versions.Data {
+		if n > 0 && (!isApproved(v) || slices.ContainsFunc(versions.Data[:n], isApproved)) {
+			continue // only the newest version and the approved one matter
+		}
+		items, err := fetchAll(ctx, a, api.ListSoAItems, &api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: v.ID}})
+		if err != nil {
+			return err
+		}
+		var quoting, only []string
+		for _, i := range items.Data {
+			if slices.ContainsFunc(i.Evidence, func(e api.Evidence) bool { return e.DocumentID == d.ID }) {
+				quoting = append(quoting, i.ControlCode)
+				if i.OnlyDocument == d.Filename {
+					only = append(only, i.ControlCode)
+				}
+			}
+		}
+		if len(quoting) == 0 {
+			continue
+		}
+		rest := ""
+		if len(only) > 0 {
+			rest = fmt.Sprintf("; %s on nothing else: %s", prose.Count(len(only), "rests", "rest"), joinFirst(only, 5))
+		}
+		a.printNotice("%s of the %s, version %d (%s), %s it%s.", prose.Count(len(quoting), "item", "items"), api.GateSoA.Title(),
+			v.VersionNumber, prose.Humanize(v.Status), quoteVerb(len(quoting)), rest)
+	}
+	corrections, err := fetchAll(ctx, a, api.ListCorrections, &api.CorrectionsInput{})
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, c := range corrections.Data {
+		if c.Passage.DocumentID == d.ID {
+			n++
+		}
+	}
+	if n > 0 {
+		a.printNotice("%s about its passages; they stay, and apply to the same passages in other documents.",
+			prose.Count(n, "correction is", "corrections are"))
+	}
+	return nil
+}
+
+// quoteVerb returns the verb "quote" for n items.
+func quoteVerb(n int) string {
+	if n == 1 {
+		return "quotes"
+	}
+	return "quote"
 }
 
 func (a *app) docReprocess() *cobra.Command {

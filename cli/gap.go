@@ -14,8 +14,8 @@ import (
 
 var gapVersions = deliverable[api.GapVersion]{
 	gate: api.GateGapAnalysis, listOp: api.ListGap, draft: newDraftFunc(api.DraftGap),
-	submit: func(ctx context.Context, a *app, id string) (*api.GapVersion, error) {
-		return call(ctx, a, api.SubmitGap, &api.GapInput{GapVersionID: id})
+	submit: func(ctx context.Context, a *app, id string, b *api.Submission) (*api.GapVersion, error) {
+		return call(ctx, a, api.SubmitGap, &api.SubmitGapInput{GapInput: api.GapInput{GapVersionID: id}, Body: b})
 	},
 	regenerate: func(ctx context.Context, a *app, id string) (*api.GapVersion, error) {
 		return call(ctx, a, api.RegenerateGap, &api.GapInput{GapVersionID: id})

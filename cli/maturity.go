@@ -14,8 +14,8 @@ import (
 
 var maturityVersions = deliverable[api.MaturityVersion]{
 	gate: api.GateMaturity, listOp: api.ListMaturity, draft: newDraftFunc(api.DraftMaturity),
-	submit: func(ctx context.Context, a *app, id string) (*api.MaturityVersion, error) {
-		return call(ctx, a, api.SubmitMaturity, &api.MaturityInput{MaturityVersionID: id})
+	submit: func(ctx context.Context, a *app, id string, b *api.Submission) (*api.MaturityVersion, error) {
+		return call(ctx, a, api.SubmitMaturity, &api.SubmitMaturityInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, Body: b})
 	},
 	regenerate: func(ctx context.Context, a *app, id string) (*api.MaturityVersion, error) {
 		return call(ctx, a, api.RegenerateMaturity, &api.MaturityInput{MaturityVersionID: id})

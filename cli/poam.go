@@ -15,8 +15,8 @@ import (
 
 var poamVersions = deliverable[api.POAMVersion]{
 	gate: api.GatePOAM, listOp: api.ListPOAM, draft: newDraftFunc(api.DraftPOAM),
-	submit: func(ctx context.Context, a *app, id string) (*api.POAMVersion, error) {
-		return call(ctx, a, api.SubmitPOAM, &api.POAMInput{POAMVersionID: id})
+	submit: func(ctx context.Context, a *app, id string, b *api.Submission) (*api.POAMVersion, error) {
+		return call(ctx, a, api.SubmitPOAM, &api.SubmitPOAMInput{POAMInput: api.POAMInput{POAMVersionID: id}, Body: b})
 	},
 	// The API has no regenerate operation for plans; drafting again keeps manual edits.
 	regenerate: func(ctx context.Context, a *app, id string) (*api.POAMVersion, error) {

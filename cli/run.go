@@ -380,6 +380,7 @@ const maxStalls = 3
 func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) error {
 	in := api.AssessmentInput{AssessmentID: id}
 	var last api.State
+	var draftedAgain api.Gate // what is still outdated after it was drafted again stays so
 	for stalls := 0; ; {
 		st, err := call(ctx, a, api.GetAssessmentStatus, &in)
 		if err != nil {
@@ -401,6 +402,13 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 			if stalls >= maxStalls || st.PendingApprovalID == nil || !slices.Contains(o.approve, move.Gate) {
 				return a.approvalRequiredError(ctx, id, move.Gate, st)
 			}
+			if isBasedOnOlder(st, move.Gate) && draftedAgain != move.Gate {
+				if err := a.draftNewestAgain(ctx, id, move.Gate); err != nil {
+					return validationToRuntimeError(err)
+				}
+				draftedAgain = move.Gate
+				continue // the new draft is submitted first
+			}
 			err := a.approveInAdvance(ctx, move.Gate, *st.PendingApprovalID, o.comment)
 			if api.IsCode(err, api.CodeInvalidState) ||
 				errors.Is(err, client.ErrConnectionLost) { // it has already been decided, by this run or by another user
@@ -418,6 +426,12 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 		}
 		if g := st.ReadyForReview; g != nil && !o.submit && !slices.Contains(o.approve, *g) {
 			return a.readyForReviewError(ctx, id, *g)
+		} else if g != nil && isBasedOnOlder(st, *g) && draftedAgain != *g {
+			if err := a.draftNewestAgain(ctx, id, *g); err != nil {
+				return validationToRuntimeError(err)
+			}
+			draftedAgain = *g
+			continue
 		}
 		err = a.performMove(ctx, id, move, st.NextStates[0])
 		switch {
@@ -440,11 +454,9 @@ func (a *app) approveLaterVersions(ctx context.Context, st *api.AssessmentStatus
 		if move.Gate == "" || !slices.Contains(o.approve, move.Gate) || !o.until.HasReached(move.To) {
 			continue
 		}
-		isOutdated := func(reason string) bool {
-			return slices.ContainsFunc(st.Outdated, func(out api.Outdated) bool { return out.Gate == move.Gate && out.Reason == reason })
-		}
-		again := isOutdated("source")
-		if len(st.NextStates) == 0 || !st.State.HasReached(move.To) || !again && !isOutdated("unapproved") {
+		isUnapproved := slices.ContainsFunc(st.Outdated, func(o api.Outdated) bool { return o.Gate == move.Gate && o.Reason == "unapproved" })
+		again := isBasedOnOlder(st, move.Gate, "source") || isUnapproved && isBasedOnOlder(st, move.Gate)
+		if len(st.NextStates) == 0 || !st.State.HasReached(move.To) || !again && !isUnapproved {
 			continue
 		}
 		id := st.AssessmentID
@@ -467,6 +479,14 @@ func (a *app) approveLaterVersions(ctx context.Context, st *api.AssessmentStatus
 		}
 	}
 	return st, nil
+}
+
+// isBasedOnOlder reports whether the newest version of a gate's deliverable was drafted from something that has changed
+// since. With reasons, only these count.
+func isBasedOnOlder(st *api.AssessmentStatus, g api.Gate, reasons ...string) bool {
+	return slices.ContainsFunc(st.Outdated, func(o api.Outdated) bool {
+		return o.Gate == g && o.Reason != "unapproved" && (len(reasons) == 0 || slices.Contains(reasons, o.Reason))
+	})
 }
 
 // hasStatusChanged reports whether the assessment's state or the number of its blockers differs from previous. If

@@ -18,8 +18,8 @@ var soaVersions = deliverable[api.SoAVersion]{
 	draft: func(ctx context.Context, a *app, assessment string, reader readerFlags) (*api.SoAVersion, error) {
 		return a.readAndDraftSoA(ctx, assessment, reader)
 	},
-	submit: func(ctx context.Context, a *app, id string) (*api.SoAVersion, error) {
-		return call(ctx, a, api.SubmitSoA, &api.SoAInput{SoAVersionID: id})
+	submit: func(ctx context.Context, a *app, id string, b *api.Submission) (*api.SoAVersion, error) {
+		return call(ctx, a, api.SubmitSoA, &api.SubmitSoAInput{SoAInput: api.SoAInput{SoAVersionID: id}, Body: b})
 	},
 	regenerate: func(ctx context.Context, a *app, id string) (*api.SoAVersion, error) {
 		return call(ctx, a, api.RegenerateSoA, &api.SoAInput{SoAVersionID: id})

@@ -65,7 +65,7 @@ var exampleFields = map[string]any{
 	"Correction.edit_id": "", "Correction.copied_from": nil, "document_deleted": false, "CorrectedPassage.filename": examplePolicyFile, "CorrectedPassage.title": examplePolicy,
 	"CorrectedPassage.kind": "policy", "CorrectedPassage.date": "2026-01-15", "CorrectedPassage.heading_path": []string{"10. Access reviews"},
 	"CorrectedPassage.text": exampleQuote, "AppliedCorrection.label": "states", "AppliedCorrection.quote": exampleQuote,
-	"AppliedCorrection.decided_by": "Ada Byron", "near_identical": true, "statement_number": 1, "AddCorrectionInput.label": "states",
+	"AppliedCorrection.decided_by": "Ada Byron", "near_identical": true, "partly_because": "The document is a template with 12 blanks.", "statement_number": 1, "AddCorrectionInput.label": "states",
 	"AddCorrectionInput.quote": exampleQuote, "CorrectionAgreement.corrections": 41, "CorrectionAgreement.accepted": 30, "CorrectionAgreement.refused": 11, "CorrectionAgreement.not_compared": 0,
 	"CorrectionAgreement.confidence": 0.95, "CorrectionAgreement.notes": []string{"The interval counts lines, not passages."}, "ReaderAgreement.reader": "builtin/21", "AgreementCount.not_read": 0,
 	"AgreementCount.passages": 41, "AgreementCount.lines": 20, "AgreementCount.agreed": 33, "AgreementCount.share": 0.805,

@@ -148,8 +148,9 @@ func (k *deliverableType) findAttr(name string) *attr {
 	return &k.attrs[at]
 }
 
-// encodeChange returns a change of an item as the JSON of a request.
-func (k *deliverableType) encodeChange(set map[string]string, reset []string) []byte {
+// encodeChange returns a change of an item as the JSON of a request. inBulk is set if the item was accepted together with
+// others.
+func (k *deliverableType) encodeChange(set map[string]string, reset []string, inBulk bool) []byte {
 	out := map[string]any{}
 	for name, value := range set {
 		at := k.findAttr(name)
@@ -168,6 +169,9 @@ func (k *deliverableType) encodeChange(set map[string]string, reset []string) []
 	}
 	if len(reset) > 0 {
 		out["reset"] = reset
+	}
+	if inBulk && k.gate == api.GateSoA {
+		out["reviewed_in_bulk"] = true
 	}
 	b, _ := json.Marshal(out) // strings, numbers and booleans always encode
 	return b

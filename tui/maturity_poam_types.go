@@ -94,7 +94,7 @@ func newMaturityType() *deliverableType {
 			p.AddField("confidence", print.FormatConfidence(s.Confidence, s.IsLevelOverruled()), draw.Plain)
 		},
 		submit: func(ctx context.Context, c Caller, id string) error {
-			_, err := call(ctx, c, api.SubmitMaturity, &api.MaturityInput{MaturityVersionID: id})
+			_, err := call(ctx, c, api.SubmitMaturity, &api.SubmitMaturityInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}})
 			return err
 		},
 		fetchItems: func(ctx context.Context, c Caller, id, control string, p api.Paging) ([]any, api.Pagination, error) {
@@ -193,7 +193,7 @@ func newPOAMType() *deliverableType {
 		renderFields:  renderPOAMFields,
 		renderDetails: renderPOAMDetails,
 		submit: func(ctx context.Context, c Caller, id string) error {
-			_, err := call(ctx, c, api.SubmitPOAM, &api.POAMInput{POAMVersionID: id})
+			_, err := call(ctx, c, api.SubmitPOAM, &api.SubmitPOAMInput{POAMInput: api.POAMInput{POAMVersionID: id}})
 			return err
 		},
 		fetchItems: func(ctx context.Context, c Caller, id, control string, p api.Paging) ([]any, api.Pagination, error) {

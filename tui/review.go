@@ -280,21 +280,21 @@ func (v *review) changeRows(rows []*row, set map[string]string) tea.Cmd {
 	v.undoStack = trimUndo(append(v.undoStack, group))
 	unsent := v.app.saver.queuedEditsByKey(v)
 	for _, r := range changed {
-		v.queueChange(r, set, nil, unsent)
+		v.queueChange(r, set, nil, unsent, len(changed) > 1 && set["needs_review"] == "false")
 	}
 	v.app.setStatus("%s changed; u undoes it", formatCodeOrCount(len(changed), v.kind.keyOf(changed[0].item)))
 	return v.app.saver.sendNextEdits(v.app)
 }
 
 // queueChange shows a change of one row as unsaved and queues it. Undoing a change that has not been sent
-// removes that change from the queue.
-func (v *review) queueChange(r *row, set map[string]string, restore []string, unsent map[string]*pendingEdit) {
+// removes that change from the queue. inBulk is set if the row is accepted together with others.
+func (v *review) queueChange(r *row, set map[string]string, restore []string, unsent map[string]*pendingEdit, inBulk bool) {
 	r.unsaved = mergeValues(r.unsaved, set)
 	r.rejected = nil
 	r.clearCachedSearchText()
 	v.cachedPage = drawnPage{}
 	key := v.kind.keyOf(r.item)
-	v.app.saver.enqueueOrMerge(&pendingEdit{review: v, key: key, values: set, restore: restore}, unsent)
+	v.app.saver.enqueueOrMerge(&pendingEdit{review: v, key: key, values: set, restore: restore, inBulk: inBulk}, unsent)
 	if e := unsent[key]; e != nil && restore != nil && r.matchesSavedValues(e.values) { // undone before it was sent
 		v.app.saver.dequeue(e)
 		delete(unsent, key)

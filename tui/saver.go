@@ -20,6 +20,8 @@ type pendingEdit struct {
 	values map[string]string // shared, and never modified
 	// restore lists fields that an undo resets to their drafted values.
 	restore []string
+	// inBulk is set if the item was accepted together with others, which doesn't count as reading it.
+	inBulk bool
 	// resent is set once the edit has been sent on to the next version.
 	resent bool
 }
@@ -71,6 +73,7 @@ func (s *saver) unsavedValues(v *review, keys map[string]bool) map[string]map[st
 func (s *saver) enqueueOrMerge(e *pendingEdit, unsent map[string]*pendingEdit) {
 	if before := unsent[e.key]; before != nil {
 		before.values = mergeValues(before.values, e.values)
+		before.inBulk = e.inBulk
 		before.restore = append(
 			slices.DeleteFunc(before.restore, func(n string) bool { _, again := e.values[n]; return again }),
 			e.restore...)
@@ -167,7 +170,7 @@ func (s *saver) sendNextEdits(a *App) tea.Cmd {
 					control:  r.head.ControlCode,
 					revision: r.head.Revision,
 					set:      e.values,
-					body:     v.kind.encodeChange(set, reset),
+					body:     v.kind.encodeChange(set, reset, e.inBulk),
 				},
 			)
 			s.sending = append(s.sending, e)

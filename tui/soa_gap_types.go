@@ -173,7 +173,7 @@ func newSoAType() *deliverableType {
 			renderMissingElements(p, i.MissingElements)
 		},
 		submit: func(ctx context.Context, c Caller, id string) error {
-			_, err := call(ctx, c, api.SubmitSoA, &api.SoAInput{SoAVersionID: id})
+			_, err := call(ctx, c, api.SubmitSoA, &api.SubmitSoAInput{SoAInput: api.SoAInput{SoAVersionID: id}})
 			return err
 		},
 		fetchItems: func(ctx context.Context, c Caller, id, control string, p api.Paging) ([]any, api.Pagination, error) {
@@ -360,7 +360,7 @@ func newGapType() *deliverableType {
 		},
 		renderDetails: func(p *draw.Page, r *row) { renderMissingElements(p, r.item.(*api.Finding).MissingElements) },
 		submit: func(ctx context.Context, c Caller, id string) error {
-			_, err := call(ctx, c, api.SubmitGap, &api.GapInput{GapVersionID: id})
+			_, err := call(ctx, c, api.SubmitGap, &api.SubmitGapInput{GapInput: api.GapInput{GapVersionID: id}})
 			return err
 		},
 		fetchItems: func(ctx context.Context, c Caller, id, control string, p api.Paging) ([]any, api.Pagination, error) {

@@ -82,7 +82,7 @@ func (v *review) undo() tea.Cmd {
 			}
 		}
 		slices.Sort(restore)
-		v.queueChange(r, set, restore, unsent)
+		v.queueChange(r, set, restore, unsent, false)
 		n++
 	}
 	if n == 0 {

@@ -304,6 +304,9 @@ func (v *visit) editMany(k *kind, assessmentID string) (changed int, editID stri
 	set := map[string]any{}
 	if v.field("do") == "accept" {
 		set["needs_review"] = false
+		if len(items) > 1 {
+			set["reviewed_in_bulk"] = true
+		}
 	} else {
 		for _, f := range k.bulkFields() {
 			if entered := v.field(f.Name); entered != "" {

@@ -129,7 +129,7 @@ var kinds = []kind{
 			return call(v, api.DraftSoA, &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: id}})
 		},
 		submit: func(v *visit, id string) error {
-			return call(v, api.SubmitSoA, &api.SoAInput{SoAVersionID: id})
+			return call(v, api.SubmitSoA, &api.SubmitSoAInput{SoAInput: api.SoAInput{SoAVersionID: id}})
 		},
 	},
 	{
@@ -163,7 +163,7 @@ var kinds = []kind{
 		},
 		draft: func(v *visit, id string) error { return call(v, api.DraftGap, &api.AssessmentInput{AssessmentID: id}) },
 		submit: func(v *visit, id string) error {
-			return call(v, api.SubmitGap, &api.GapInput{GapVersionID: id})
+			return call(v, api.SubmitGap, &api.SubmitGapInput{GapInput: api.GapInput{GapVersionID: id}})
 		},
 	},
 	{
@@ -199,7 +199,7 @@ var kinds = []kind{
 			return call(v, api.DraftMaturity, &api.AssessmentInput{AssessmentID: id})
 		},
 		submit: func(v *visit, id string) error {
-			return call(v, api.SubmitMaturity, &api.MaturityInput{MaturityVersionID: id})
+			return call(v, api.SubmitMaturity, &api.SubmitMaturityInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}})
 		},
 	},
 	{
@@ -232,7 +232,7 @@ var kinds = []kind{
 		},
 		draft: func(v *visit, id string) error { return call(v, api.DraftPOAM, &api.AssessmentInput{AssessmentID: id}) },
 		submit: func(v *visit, id string) error {
-			return call(v, api.SubmitPOAM, &api.POAMInput{POAMVersionID: id})
+			return call(v, api.SubmitPOAM, &api.SubmitPOAMInput{POAMInput: api.POAMInput{POAMVersionID: id}})
 		},
 	},
 }

@@ -204,13 +204,15 @@ func (k deliverableType[V, I]) submitAndMoveAssessment(tx *store.Tx, by api.Call
 }
 
 // submitVersion implements the operations that submit a version.
-func submitVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], versionID string) (*V, error) {
+func submitVersion[V, I any](
+	ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], versionID string, b *api.Submission,
+) (*V, error) {
 	var v V
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if v, err = k.getVersion(tx, by.OrganizationID, versionID); err != nil {
 			return err
 		}
-		return k.submitAndMoveAssessment(tx, by, &v, submission{})
+		return k.submitAndMoveAssessment(tx, by, &v, submission{inAdvance: b != nil && b.InAdvance})
 	})
 	return &v, err
 }

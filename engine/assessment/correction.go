@@ -296,7 +296,8 @@ func draftedLabel(st *api.Statement, ev *api.Evidence) reading.Label {
 func newCorrection(tx *store.Tx, by api.Caller, i *api.SoAItem, st reading.Statement, method string) api.Correction {
 	return api.Correction{
 		TenantRecord: newTenantRecord(tx, by), AssessmentID: i.AssessmentID, ControlCode: i.ControlCode, DomainCode: i.DomainCode,
-		StatementID: st.ID(), Topic: st.Topic, Statement: st.Text, Method: method, DecidedBy: by.Actor,
+		StatementID: st.ID(), StatementNumber: slices.IndexFunc(i.Statements, func(s api.Statement) bool { return s.Text == st.Text }) + 1,
+		Topic: st.Topic, Statement: st.Text, Method: method, DecidedBy: by.Actor,
 	}
 }
 

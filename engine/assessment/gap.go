@@ -176,8 +176,8 @@ func (s *Service) GetGap(ctx context.Context, by api.Caller, in *api.GapInput) (
 }
 
 // SubmitGap puts a version of the gap analysis under review.
-func (s *Service) SubmitGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
-	return submitVersion(ctx, s, by, gap, in.GapVersionID)
+func (s *Service) SubmitGap(ctx context.Context, by api.Caller, in *api.SubmitGapInput) (*api.GapVersion, error) {
+	return submitVersion(ctx, s, by, gap, in.GapVersionID, in.Body)
 }
 
 // ApproveGap approves a version of the gap analysis.

@@ -262,8 +262,8 @@ func (s *Service) controlForScore(ctx context.Context, by api.Caller, scoreID st
 }
 
 // SubmitMaturity puts a version of the maturity assessment under review.
-func (s *Service) SubmitMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
-	return submitVersion(ctx, s, by, maturity, in.MaturityVersionID)
+func (s *Service) SubmitMaturity(ctx context.Context, by api.Caller, in *api.SubmitMaturityInput) (*api.MaturityVersion, error) {
+	return submitVersion(ctx, s, by, maturity, in.MaturityVersionID, in.Body)
 }
 
 // ApproveMaturity approves a version of the maturity assessment.

@@ -514,8 +514,8 @@ func (s *Service) newPOAMItemChange(
 }
 
 // SubmitPOAM puts a version of the plan under review.
-func (s *Service) SubmitPOAM(ctx context.Context, by api.Caller, in *api.POAMInput) (*api.POAMVersion, error) {
-	return submitVersion(ctx, s, by, poam, in.POAMVersionID)
+func (s *Service) SubmitPOAM(ctx context.Context, by api.Caller, in *api.SubmitPOAMInput) (*api.POAMVersion, error) {
+	return submitVersion(ctx, s, by, poam, in.POAMVersionID, in.Body)
 }
 
 // ApprovePOAM approves a version of the plan.

@@ -238,7 +238,7 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 	}
 	out.Statement, out.NextStep = reviewStatement(out), nextReviewStep(out)
 	if inBulk > 0 {
-		out.Statement += fmt.Sprintf(" %s only by a filter, which doesn't count as reading.",
+		out.Statement += fmt.Sprintf(" %s only together with others, which doesn't count as reading.",
 			prose.Count(inBulk, "item was confirmed", "items were confirmed"))
 	}
 	return out

@@ -543,8 +543,8 @@ func assignField[T any](f *changedFields, name string, dst *T, v *T) {
 }
 
 // SubmitSoA puts a version of the Statement of Applicability under review.
-func (s *Service) SubmitSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
-	return submitVersion(ctx, s, by, soa, in.SoAVersionID)
+func (s *Service) SubmitSoA(ctx context.Context, by api.Caller, in *api.SubmitSoAInput) (*api.SoAVersion, error) {
+	return submitVersion(ctx, s, by, soa, in.SoAVersionID, in.Body)
 }
 
 // ApproveSoA approves a version of the Statement of Applicability.

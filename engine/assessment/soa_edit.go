@@ -122,7 +122,8 @@ func newSoAItemChange(by api.Caller, b api.SoAItemChange, redrafted *api.SoAItem
 			if b.NeedsReview == nil {
 				i.NeedsReview = false
 			}
-			i.ReviewedInBulk = inBulk && !wasRead && stratumOf(i) == stratum // otherwise it is a decision, not only a confirmation
+			// A new status is a decision, not only a confirmation.
+			i.ReviewedInBulk = (inBulk || b.ReviewedInBulk) && !wasRead && stratumOf(i) == stratum
 		}
 		for n, r := range i.InclusionReasons {
 			if slices.Contains(i.InclusionReasons[:n], r) {

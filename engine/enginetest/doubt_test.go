@@ -39,7 +39,7 @@ func (b *bench) lastEvent(t *testing.T, a string) api.LifecycleEvent {
 
 func (b *bench) submitSoA(t *testing.T, version string) {
 	t.Helper()
-	if _, err := b.Assessments.SubmitSoA(t.Context(), b.by, &api.SoAInput{SoAVersionID: version}); err != nil {
+	if _, err := b.Assessments.SubmitSoA(t.Context(), b.by, &api.SubmitSoAInput{SoAInput: api.SoAInput{SoAVersionID: version}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -91,7 +91,8 @@ func TestDecidingOnWhatIsSuperseded(t *testing.T) {
 func TestPlanBeforeItsBasis(t *testing.T) {
 	b, a := newPlannedAssessment(t, "lgpd")
 	d := b.dossier(t, a)
-	if _, err := b.Assessments.SubmitPOAM(t.Context(), b.by, &api.POAMInput{POAMVersionID: d.POAM.ID}); err != nil {
+	submit := &api.SubmitPOAMInput{POAMInput: api.POAMInput{POAMVersionID: d.POAM.ID}}
+	if _, err := b.Assessments.SubmitPOAM(t.Context(), b.by, submit); err != nil {
 		t.Fatal(err)
 	}
 	early := "Version 1 of the gap analysis is a draft, and version 1 of the POA&M, which is based on it, is under review"

@@ -168,7 +168,7 @@ func (b *bench) byHand(t *testing.T, a string, d *assessment.Snapshot, rng *rand
 		in.Body.Condition = fmt.Sprintf("Seen at step %d.", step)
 		_, err = s.CreateGap(ctx, b.by, in)
 	case 5: // later drafts are based on the approved version, which is then not the newest
-		if _, err = s.SubmitSoA(ctx, b.by, &api.SoAInput{SoAVersionID: d.SoA.ID}); err == nil {
+		if _, err = s.SubmitSoA(ctx, b.by, &api.SubmitSoAInput{SoAInput: api.SoAInput{SoAVersionID: d.SoA.ID}}); err == nil {
 			_, err = s.ApproveSoA(ctx, b.by, &api.DecideSoAInput{SoAInput: api.SoAInput{SoAVersionID: d.SoA.ID}})
 		}
 	}

@@ -28,7 +28,7 @@ func BenchmarkDecision(b *testing.B) {
 			b.Fatal(err)
 		}
 		began := time.Now()
-		v, err := w.Assessments.SubmitSoA(ctx, w.by, &api.SoAInput{SoAVersionID: changed.VersionID})
+		v, err := w.Assessments.SubmitSoA(ctx, w.by, &api.SubmitSoAInput{SoAInput: api.SoAInput{SoAVersionID: changed.VersionID}})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -65,7 +65,8 @@ func TestMigrate(t *testing.T) {
 	if _, err := b.setOwner(t, b.soaItems(t, a.ID)[0].ID, "Head of cranes", api.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Assessments.SubmitSoA(ctx, b.by, &api.SoAInput{SoAVersionID: b.soaItems(t, a.ID)[0].VersionID}); err != nil {
+	submit := &api.SubmitSoAInput{SoAInput: api.SoAInput{SoAVersionID: b.soaItems(t, a.ID)[0].VersionID}}
+	if _, err := b.Assessments.SubmitSoA(ctx, b.by, submit); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.approve(t, b.pending(t, a.ID).ID); err != nil {

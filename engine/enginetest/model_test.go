@@ -273,13 +273,13 @@ func (x *machine) submit(g api.Gate) (err error) {
 	ctx, by, s, id := x.t.Context(), x.b.by, x.b.Assessments, x.target[g]
 	switch g {
 	case api.GateSoA:
-		_, err = s.SubmitSoA(ctx, by, &api.SoAInput{SoAVersionID: id})
+		_, err = s.SubmitSoA(ctx, by, &api.SubmitSoAInput{SoAInput: api.SoAInput{SoAVersionID: id}})
 	case api.GateGapAnalysis:
-		_, err = s.SubmitGap(ctx, by, &api.GapInput{GapVersionID: id})
+		_, err = s.SubmitGap(ctx, by, &api.SubmitGapInput{GapInput: api.GapInput{GapVersionID: id}})
 	case api.GateMaturity:
-		_, err = s.SubmitMaturity(ctx, by, &api.MaturityInput{MaturityVersionID: id})
+		_, err = s.SubmitMaturity(ctx, by, &api.SubmitMaturityInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}})
 	default:
-		_, err = s.SubmitPOAM(ctx, by, &api.POAMInput{POAMVersionID: id})
+		_, err = s.SubmitPOAM(ctx, by, &api.SubmitPOAMInput{POAMInput: api.POAMInput{POAMVersionID: id}})
 	}
 	return err
 }

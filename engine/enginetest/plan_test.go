@@ -192,7 +192,8 @@ func TestFindingsComeBackAsTheyWere(t *testing.T) {
 // with changes shown separately.
 func TestApprovedDatesStay(t *testing.T) {
 	b, a := newPlannedAssessment(t, "lgpd")
-	v, err := b.Assessments.SubmitPOAM(t.Context(), b.by, &api.POAMInput{POAMVersionID: b.dossier(t, a).POAM.ID})
+	submit := &api.SubmitPOAMInput{POAMInput: api.POAMInput{POAMVersionID: b.dossier(t, a).POAM.ID}}
+	v, err := b.Assessments.SubmitPOAM(t.Context(), b.by, submit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +220,8 @@ func TestApprovedDatesStay(t *testing.T) {
 		len(i.Milestones[0].Changes) != 1 {
 		t.Errorf("drafted again: due %s, %+v", i.DueDate, i.Milestones)
 	}
-	if v, err = b.Assessments.SubmitPOAM(t.Context(), b.by, &api.POAMInput{POAMVersionID: i.VersionID}); err != nil {
+	submit.POAMVersionID = i.VersionID
+	if v, err = b.Assessments.SubmitPOAM(t.Context(), b.by, submit); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.approve(t, *v.ApprovalID); err != nil {

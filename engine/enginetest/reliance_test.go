@@ -129,7 +129,7 @@ func TestOneDocumentCarriesVerdicts(t *testing.T) {
 // checkWarnings submits a version and checks that its approval warns of verdicts that single documents decide.
 func (b *bench) checkWarnings(t *testing.T, v *api.SoAVersion) {
 	t.Helper()
-	if _, err := b.Assessments.SubmitSoA(t.Context(), b.by, &api.SoAInput{SoAVersionID: v.ID}); err != nil {
+	if _, err := b.Assessments.SubmitSoA(t.Context(), b.by, &api.SubmitSoAInput{SoAInput: api.SoAInput{SoAVersionID: v.ID}}); err != nil {
 		t.Fatal(err)
 	}
 	l, err := b.Assessments.ListApprovals(t.Context(), b.by, &api.ApprovalsInput{

@@ -156,7 +156,8 @@ func TestWorkflowWaitsForRework(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.waitForRun(t, run.ID, api.RunInput, "") // an edit alone does not end the rework
-	if _, err := b.Assessments.SubmitSoA(t.Context(), b.by, &api.SoAInput{SoAVersionID: item.VersionID}); err != nil {
+	submit := &api.SubmitSoAInput{SoAInput: api.SoAInput{SoAVersionID: item.VersionID}}
+	if _, err := b.Assessments.SubmitSoA(t.Context(), b.by, submit); err != nil {
 		t.Fatal(err)
 	}
 	waits = b.waitForRun(t, run.ID, api.RunApproval, "version 2")

@@ -108,7 +108,7 @@ func (s *Session) concludeFromReadings(f *statementVerdict, hits []retrievedPass
 			continue
 		}
 		v := passageVerdict{verdict: verdict, coverage: probability(r, r.Label), passage: hits[i].analyzedPassage, quote: quote}
-		if limit := cmp.Or(s.staleReason(v.passage, &text.Sentence{}), v.passage.documentLimitation()); limit != "" && verdict == VerdictCovered {
+		if limit := s.limitation(v.passage, &text.Sentence{}); limit != "" && verdict == VerdictCovered {
 			v.verdict, v.reason = VerdictPartial, limit
 		}
 		verdicts = append(verdicts, v)

@@ -56,6 +56,9 @@ func (s *Session) correctVerdicts(f *statementVerdict, hits []retrievedPassage, 
 		if !ok {
 			continue
 		}
+		if r.Label == reading.States && v.verdict != VerdictCovered {
+			mark.PartlyBecause = v.reason
+		}
 		asDecided := func(o passageVerdict) bool { return isOfPassage(o) && o.verdict == v.verdict && !o.recordsFailure }
 		differs := !slices.ContainsFunc(verdicts, asDecided) // otherwise the rules' verdict is kept, because it has more details
 		before := len(verdicts)
@@ -66,7 +69,7 @@ func (s *Session) correctVerdicts(f *statementVerdict, hits []retrievedPassage, 
 		if differs = differs || len(verdicts) != before; !slices.ContainsFunc(verdicts, asDecided) {
 			verdicts = append(verdicts, v)
 		}
-		if differs || mark.NearIdentical {
+		if differs || mark.NearIdentical || mark.PartlyBecause != "" {
 			f.corrections = append(f.corrections, mark)
 		}
 	}
@@ -95,7 +98,7 @@ func (s *Session) newCorrectedVerdict(d *preparedStatement, h retrievedPassage, 
 	switch v.verdict {
 	case VerdictCovered:
 		v.reason = formatSupportReason(m)
-		if limit := cmp.Or(s.staleReason(c, &c.Sentences[i]), c.documentLimitation()); limit != "" {
+		if limit := s.limitation(c, &c.Sentences[i]); limit != "" {
 			v.verdict, v.reason = VerdictPartial, limit
 		}
 	case VerdictPartial:
@@ -106,6 +109,11 @@ func (s *Session) newCorrectedVerdict(d *preparedStatement, h retrievedPassage, 
 		v.reason = "The evidence states that this is not the case."
 	}
 	return v, true
+}
+
+// limitation returns why a passage counts only partly, or "" if it counts in full.
+func (s *Session) limitation(c *analyzedPassage, cur *text.Sentence) string {
+	return cmp.Or(s.staleReason(c, cur), c.documentLimitation())
 }
 
 // correctReadings is like correctVerdicts, but for the readings of a reader.
@@ -121,7 +129,10 @@ func (s *Session) correctReadings(f *statementVerdict, hits []retrievedPassage, 
 			continue
 		}
 		f.decided = append(f.decided, h.ChunkID)
-		if readings[i].Label != r.Label || mark.NearIdentical && r.Label != reading.Silent {
+		if r.Label == reading.States {
+			mark.PartlyBecause = s.limitation(h.analyzedPassage, &text.Sentence{})
+		}
+		if readings[i].Label != r.Label || mark.NearIdentical && r.Label != reading.Silent || mark.PartlyBecause != "" {
 			f.corrections = append(f.corrections, mark)
 		}
 		readings[i] = r
@@ -152,11 +163,11 @@ func concludeWithAndWithoutCorrections(all []statementVerdict, conclude func([]s
 const maxMarksInReason = 3
 
 // markCorrections adds notes to a statement's reason about the corrections it depends on: the one
-// for the deciding passage, and those for passages that don't count.
+// for the deciding passage, and those for passages that don't count or count only in part.
 func (f *statementVerdict) markCorrections() {
 	marked := slices.DeleteFunc(slices.Clone(f.corrections), func(c api.AppliedCorrection) bool {
 		isBasis := f.basis != nil && f.basis.passage.ChunkID == c.ChunkID
-		return c.Decision == api.CorrectionAccepted && !isBasis
+		return c.Decision == api.CorrectionAccepted && !isBasis && c.PartlyBecause == ""
 	})
 	for n, c := range marked {
 		switch {
@@ -165,6 +176,8 @@ func (f *statementVerdict) markCorrections() {
 			return
 		case c.Decision == api.CorrectionRefused:
 			f.reason += fmt.Sprintf(" Not counted, %s: %s", c.Mark(), shortenAndQuote(c.Quote))
+		case c.PartlyBecause != "":
+			f.reason += fmt.Sprintf(" Accepted, %s.", c.Mark())
 		default:
 			f.reason += " " + prose.Capitalize(c.Mark()) + "."
 		}

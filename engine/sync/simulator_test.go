@@ -290,7 +290,7 @@ func (r *run) performAction(s *site) {
 			r.recordEdit(s.name+", comment", nil, in.Body.Text)
 		}
 	case 3, 4:
-		if _, err := s.as.SubmitSoA(ctx, s.localCaller, &api.SoAInput{SoAVersionID: v.ID}); err == nil {
+		if _, err := s.as.SubmitSoA(ctx, s.localCaller, &api.SubmitSoAInput{SoAInput: api.SoAInput{SoAVersionID: v.ID}}); err == nil {
 			r.did["submit"]++
 		}
 	case 5, 6:

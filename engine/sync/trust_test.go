@@ -25,7 +25,7 @@ func (s *site) submitAndApprove() {
 	s.t.Helper()
 	ctx, r := context.Background(), &run{world: s.world}
 	v, _ := r.latestSoA(s)
-	_, err := s.as.SubmitSoA(ctx, s.localCaller, &api.SoAInput{SoAVersionID: v.ID})
+	_, err := s.as.SubmitSoA(ctx, s.localCaller, &api.SubmitSoAInput{SoAInput: api.SoAInput{SoAVersionID: v.ID}})
 	must(s.t, err)
 	v, _ = r.latestSoA(s)
 	_, err = s.as.Approve(ctx, s.localCaller, &api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: *v.ApprovalID}})

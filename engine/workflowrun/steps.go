@@ -126,7 +126,7 @@ func submitSoAAndAwaitApproval(ctx context.Context, s *Service, by api.Caller, r
 	if run.StopForReview || stepNamed(run, p.name).Attempts > 1 && !run.HasSignal {
 		return newWaitForInputError("the Statement of Applicability is being revised: submit it for review")
 	}
-	if _, err := s.assessments.SubmitSoA(ctx, by, &api.SoAInput{SoAVersionID: st.SoAVersionID}); err != nil {
+	if _, err := s.assessments.SubmitSoA(ctx, by, &api.SubmitSoAInput{SoAInput: api.SoAInput{SoAVersionID: st.SoAVersionID}}); err != nil {
 		if api.IsCode(err, api.CodeInvalidState) {
 			return newWaitForInputError("%s", api.AsError(err).Message)
 		}
