@@ -34,8 +34,8 @@ type ReaderModel struct {
 	Unanswered       int     `json:"statements_without_answer" doc:"Number of statements without a valid answer for some passage, which are left to the rules."`
 }
 
-// ModelReading reports how much of an assessment's evidence a language model has read, what resources the rest will
-// take, and what one call has read.
+// ModelReading reports how much of an assessment's evidence a language model has read, how much the latest call read,
+// and what reading the rest will take.
 type ModelReading struct {
 	Model      ReaderModel `json:"model"`
 	Server     string      `json:"server"`

@@ -414,8 +414,8 @@ func (a *app) gapSummary() *cobra.Command {
 					p.Fields(gapSummaryFields(s)...)
 					if n := len(s.DiffersFromSoA); n > 0 {
 						p.Text(
-							"Compliance and conformity are based on the Statement of Applicability, which these edited findings "+
-								"differ from: %s. To change it there: `%s`.",
+							"Compliance and conformity are based on the Statement of Applicability. These edited findings "+
+								"differ from it: %s. To change the Statement of Applicability: `%s`.",
 							joinFirst(s.DiffersFromSoA, 8),
 							a.suggestedCommandLine("soa edit CONTROL --status …"),
 						)

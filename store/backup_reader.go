@@ -161,7 +161,7 @@ func (r *backupReader) readManifest() error {
 	r.manifest.Encrypted = encrypted
 	switch m := r.manifest; {
 	case m.Format > backupFormat:
-		return fmt.Errorf("%w: its backup format is %d, but this program supports %d; use a newer program", ErrNewerSchema, m.Format, backupFormat)
+		return fmt.Errorf("%w: its backup format is %d, but this program supports %d; upgrade to a newer version", ErrNewerSchema, m.Format, backupFormat)
 	case m.Format < 1:
 		return errNotBackup
 	case m.Format == backupFormatOfDriver:

@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// Every value of the driver, including index entries, ends with a CRC-32C of its table, key and value, so that
-// a damaged or misplaced value is noticed when it is read. These checksums can't reveal that a value is missing
+// Every stored value, including index entries, ends with a CRC-32C of its table, key and value, so that a damaged
+// or misplaced value is detected when it is read. These checksums can't reveal that a value is missing
 // or outdated, for example after the database was copied while in use. Therefore, "total" in _meta combines the
 // checksums of all keys and values. It is verified when the database is opened. Databases of drivers other than
 // bbolt have no total.

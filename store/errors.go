@@ -54,7 +54,7 @@ type NewerSchemaError struct {
 }
 
 func (e *NewerSchemaError) Error() string {
-	return fmt.Sprintf("%v: it has schema version %d, but this program supports %d; use a newer program or restore an older backup",
+	return fmt.Sprintf("%v: it has schema version %d, but this program supports %d; upgrade to a newer version or restore an older backup",
 		ErrNewerSchema, e.Database, e.Program)
 }
 

@@ -90,7 +90,7 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 func checkDatabaseFormat(format int) error {
 	switch {
 	case format > formatVersion:
-		return fmt.Errorf("%w: its format is %d, but this program supports %d; use a newer program", ErrNewerSchema, format, formatVersion)
+		return fmt.Errorf("%w: its format is %d, but this program supports %d; upgrade to a newer version", ErrNewerSchema, format, formatVersion)
 	case format < formatWithoutChecksums:
 		return fmt.Errorf("%w (its format is %d, but this program supports %d)", ErrOldFormat, format, formatVersion)
 	}

@@ -40,7 +40,7 @@ func (v *review) refreshSample() tea.Cmd {
 	})
 }
 
-// readSample shows the items of a review by sampling, and states its result. Items that were read since stay on the screen.
+// readSample shows the items of a sampling review and its result. Items that were read in the meantime stay on the screen.
 func (v *review) readSample(read func(context.Context, *api.DrawReviewInput) (*api.ReviewSample, error)) tea.Cmd {
 	in := &api.DrawReviewInput{SoAInput: api.SoAInput{SoAVersionID: v.version.ID}}
 	wasShown := v.shown == showSample

@@ -193,7 +193,7 @@ var timelinePanel = panel{
 	},
 }
 
-// assessmentCrumbs returns links to the pages above the pages of an assessment.
+// assessmentCrumbs returns the breadcrumb links on an assessment's pages.
 func assessmentCrumbs(a *api.Assessment) []link {
 	return []link{{Text: "Home"}, {Text: a.Name, Href: "assessments/" + a.ID}}
 }

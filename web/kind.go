@@ -75,7 +75,7 @@ type enum[S any] interface {
 // tagCell returns a cell with a tag. It is sorted in the order in which its type lists the values.
 func tagCell[S enum[S]](value S) cell { return orderedTagCell(value, value.Values()) }
 
-// orderedTagCell returns a cell with a tag, which is sorted in the given order.
+// orderedTagCell returns a cell that shows value as a tag and sorts by the position of value in order.
 func orderedTagCell[S ~string](value S, order []S) cell {
 	return cell{prose.Label(value), string(value), float64(slices.Index(order, value))}
 }

@@ -25,7 +25,7 @@ type keptField struct{ Name, Value string }
 // keptPrefix marks the fields of a form that was submitted after the session had ended.
 const keptPrefix = "kept."
 
-// askToSignIn leads to the sign-in page. If a form was submitted, the sign-in page keeps its fields.
+// askToSignIn redirects to the sign-in page, which preserves the fields of a submitted form.
 func (v *visit) askToSignIn() error {
 	v.me = nil
 	if v.r.Method != http.MethodPost {

@@ -36,7 +36,7 @@ func (d *Diff) summary() string {
 	return text
 }
 
-// Render returns the comparison in a format.
+// Render returns the comparison in the given format.
 func (d *Diff) Render(format string) ([]byte, error) {
 	switch format {
 	case "json":

@@ -54,7 +54,7 @@ func OutputFormatNames() (out []string) {
 	return out
 }
 
-// Render returns the result in a format.
+// Render returns the result in the given format.
 func (r *Result) Render(format string, s Style) ([]byte, error) {
 	for _, f := range AllFormats {
 		if f.Name == format {

@@ -175,7 +175,7 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		true2,
 		api.Evidence{ChunkID: "01a00000-0000-7000-8000-00000000abcd", DocumentID: doc, Quote: "The vault is guarded.", Stance: "supports"},
 	)
-	if notes := away.syncNotes(t, home, id); !strings.Contains(notes, "scan.bin can't be parsed here") ||
+	if notes := away.syncNotes(t, home, id); !strings.Contains(notes, "scan.bin can't be parsed on this machine") ||
 		!strings.Contains(notes, "1 quote in") {
 		t.Errorf("the home says %q", notes)
 	}

@@ -91,7 +91,7 @@ var themes = []Theme{
 	},
 	{
 		"automation", "Automation out of control",
-		"automated decisions or connected devices may go wrong or be taken over",
+		"automated decisions may be wrong, or connected devices may be taken over",
 		"people may be harmed or treated unfairly, and production may stop",
 		[]string{"AAT", "EMB"},
 	},

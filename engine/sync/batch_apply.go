@@ -317,7 +317,7 @@ func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) er
 	case doc.Status == api.DocumentFailed && n > 0:
 		event.Type, event.Data["error"] = "document.failed", *doc.Error
 		event.Summary = fmt.Sprintf(
-			"%s can't be parsed here (%s): the passages received for it (%d) and quotes from them are omitted; retry with `service doc reprocess`",
+			"%s can't be parsed on this machine (%s): the %d passages synced for it and quotes from them are left out; retry with `service doc reprocess`",
 			doc.Filename,
 			*doc.Error,
 			n,

@@ -489,7 +489,7 @@ func TestOpen(t *testing.T) {
 	refused("bad port", "postgres://me:sesame@host:port/db", nil, "must be a URL")
 	refused("long schema", address+strings.Repeat("x", 64), nil, "1 to 63 bytes")
 	exec(t, admin, `UPDATE entries SET value = '2' WHERE tbl = '' AND key = 'v'`)
-	refused("newer format", address, nil, "use a newer program")
+	refused("newer format", address, nil, "upgrade to a newer version")
 }
 
 func TestErrors(t *testing.T) {

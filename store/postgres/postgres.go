@@ -160,7 +160,7 @@ func (db *DB) prepareSchema(ctx context.Context, schema string) error {
 	case err != nil:
 		return toKVError(err)
 	case string(found) != format:
-		return fmt.Errorf("the database has format %.20q, but this program supports only %s; use a newer program", found, format)
+		return fmt.Errorf("the database has format %.20q, but this program supports only %s; upgrade to a newer version", found, format)
 	}
 	if err := db.compareClocks(ctx); err != nil {
 		return err

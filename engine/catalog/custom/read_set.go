@@ -103,7 +103,7 @@ func decodeText(data []byte) ([]byte, error) {
 	return decoded, nil
 }
 
-// hasMultiByte reports whether data has a character of several bytes in UTF-8. Text in an older code page rarely has one.
+// hasMultiByte reports whether data contains a multi-byte UTF-8 character. Text in a legacy code page rarely does.
 func hasMultiByte(data []byte) bool {
 	for len(data) > 0 {
 		_, n := utf8.DecodeRune(data)

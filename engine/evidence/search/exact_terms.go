@@ -126,7 +126,7 @@ func quotedSpans(text string) []span {
 	return out
 }
 
-// phraseStems returns the stems of a phrase in order, without the separate parts of codes.
+// phraseStems returns the stems of a phrase in order. A code such as AC-2 has one stem; its parts have none.
 func phraseStems(units []words.Token) []string {
 	var out []string
 	end := 0

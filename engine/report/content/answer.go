@@ -103,7 +103,7 @@ func (v *Report) writeAnswer(s *Story) []string {
 	} else if v.POAM == nil {
 		out = append(out, "There is no plan yet to close the gaps.")
 	} else {
-		out = append(out, "The plan has no open action.")
+		out = append(out, "The plan has no open actions.")
 	}
 	return out
 }
@@ -157,7 +157,7 @@ func (v *Report) writeDecision(s *Story) string {
 	}
 	open := v.countOpenActions()
 	if open == 0 {
-		return "Confirm that the remaining risks are accepted; the plan has no open action."
+		return "Confirm that the remaining risks are accepted; the plan has no open actions."
 	}
 	var asks []string
 	if v.approvalStatus(api.GatePOAM).approved {

@@ -503,7 +503,7 @@ func (v *Report) roadmapSection() []block.Block {
 		return []block.Block{block.NewPara("empty", "No plan of action has been drafted yet.")}
 	}
 	if len(s.Roadmap) == 0 {
-		return []block.Block{block.NewPara("empty", "The plan has no open action.")}
+		return []block.Block{block.NewPara("empty", "The plan has no open actions.")}
 	}
 	out := []block.Block{
 		block.NewPara("", fmt.Sprintf("%s open, with an effort of about %s. %s",

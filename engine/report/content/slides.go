@@ -313,7 +313,7 @@ func (v *Report) roadmapSlide() Slide {
 		if v.POAM == nil {
 			return Slide{Title: "Nothing is planned yet", Texts: []SlideText{{Text: "No plan of action has been drafted yet."}}}
 		}
-		return Slide{Title: "The plan has no open action", Texts: []SlideText{{Text: v.describePlan()}}}
+		return Slide{Title: "The plan has no open actions", Texts: []SlideText{{Text: v.describePlan()}}}
 	}
 	chart := workbook.Chart{
 		Title: "Actions due by quarter", CategoryHeader: "Due in", Type: workbook.ChartStacked, Series: severitySeries()[:4],

@@ -111,7 +111,7 @@ func (b *Builder) ReserveMemory(contentBytes int64) error {
 	return b.BeginHeavy()
 }
 
-// Fail stops the reading with an error.
+// Fail makes the builder stop reading and report err.
 func (b *Builder) Fail(err error) { b.err = err }
 
 // MaxTextBytes returns the maximum size of the text in bytes.

@@ -227,7 +227,7 @@ func splitRuns(holder *node) {
 	holder.setChildren(out)
 }
 
-// hasBlockTag reports whether the texts of a run contain a tag of a block.
+// hasBlockTag reports whether a run's text contains a block tag.
 func hasBlockTag(run *node) bool {
 	return slices.ContainsFunc(run.children, func(t *node) bool {
 		return slices.ContainsFunc(t.children, func(c *node) bool { return c.tag != nil && c.tag.isBlock() })
