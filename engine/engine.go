@@ -15,8 +15,8 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/agent"
+	"github.com/scf-service/service/engine/archive"
 	"github.com/scf-service/service/engine/assessment"
-	"github.com/scf-service/service/engine/assessment/archive"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/backupschedule"
 	"github.com/scf-service/service/engine/catalog"

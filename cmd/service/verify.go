@@ -9,7 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli"
-	"github.com/scf-service/service/engine/assessment/archive"
+	"github.com/scf-service/service/engine/archive"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/internal/regularfile"

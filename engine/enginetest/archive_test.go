@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/assessment/archive"
+	"github.com/scf-service/service/engine/archive"
 )
 
 // completeAssessment runs an assessment with a workflow through all gates to its reports.

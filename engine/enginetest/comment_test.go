@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/assessment/archive"
+	"github.com/scf-service/service/engine/archive"
 )
 
 func (b *bench) comment(t *testing.T, assessment string, set func(*api.AddCommentInput)) (*api.Comment, error) {

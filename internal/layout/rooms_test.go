@@ -41,7 +41,7 @@ engine/notify/integration → engine/notify/delivery engine/audit store api inte
 engine/notify/mail → engine/notify/delivery engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 engine/notify/delivery → engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp
 engine/backupschedule → engine/audit store internal/regularfile internal/prose
-engine/assessment/archive → engine/assessment engine/audit store api internal/prose
+engine/archive → engine/assessment engine/audit store api internal/prose
 engine/report     → engine/report/render engine/report/content engine/report/wording engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 engine/report/render → engine/report/content engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/oscal engine/catalog/custom api internal/lazyregexp internal/editdistance internal/opc internal/prose
 engine/report/reporttest → engine/report/content api
