@@ -11,6 +11,9 @@ func TestMain(m *testing.M) { postgrestest.Main(m) }
 
 // TestOnPostgres runs some of the tests of this package on PostgreSQL. All of them run there with SERVICE_TEST_STORE=postgres.
 func TestOnPostgres(t *testing.T) {
+	if testing.Short() {
+		t.Skip("repeats tests of this package, so the race detector would find nothing new")
+	}
 	postgrestest.NewURL(t) // or skips the test
 	t.Setenv(enginetest.StoreVariable, "postgres")
 	for _, one := range []struct {

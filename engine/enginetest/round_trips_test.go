@@ -12,6 +12,9 @@ import (
 
 // TestRoundTrips counts the round trips to PostgreSQL of frequent operations.
 func TestRoundTrips(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs one operation after another, so the race detector would find nothing")
+	}
 	postgrestest.NewURL(t) // or skips
 	e := enginetest.NewOn(t, true)
 	w := &bench{e, localUser(t, e)}
