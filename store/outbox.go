@@ -124,14 +124,16 @@ func (outbox) Next(tx *Tx, consumer string, limit int) ([]Event, error) {
 			return events, nil
 		}
 	}
+	if tx.writable { // all events have been numbered
+		return events, nil
+	}
 	for e, err := range outboxUnnumbered.Scan(tx) {
 		if err != nil {
 			return nil, err
 		}
-		if len(events) == limit || tx.writable { // what is left there follows numbered events that are beyond the limit
+		if events = append(events, e); len(events) == limit {
 			break
 		}
-		events = append(events, e)
 	}
 	return events, nil
 }

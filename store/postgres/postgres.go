@@ -55,7 +55,7 @@ type DB struct {
 	pool *pgxpool.Pool
 	log  *slog.Logger
 	// writeToken holds one token, the right to write. Concurrent Updates of one process would only conflict,
-	// because each of them changes the total checksum of the store.
+	// because each of them changes this DB's mark.
 	writeToken chan struct{}
 	// writer is the key of this DB's mark, and mark its value. Only the holder of the token may use them.
 	writer, mark []byte
