@@ -492,27 +492,33 @@ func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddC
 		if err := (reading.Reading{Label: reading.Label(out.Label), Words: quoteUnlessSilent(&out)}).Check(out.Passage.Text); err != nil {
 			return api.Invalid("quote", "%v", err)
 		}
-		switch _, stored, err := putCorrection(tx, by, &out); {
-		case err != nil:
-			return err
-		case !stored:
-			return tooManyCorrectionsError()
-		}
-		return audit.RecordAndPublishEvent(tx, by, audit.Event{
-			Type: "correction.added", AssessmentID: a.ID,
-			Summary:      fmt.Sprintf("%s a passage of %s for %s", out.Decision, out.Passage.Filename, out.ControlCode),
-			ResourceType: "correction", ResourceID: out.ID,
-			Data: map[string]any{
-				"control_code": out.ControlCode, "statement_id": out.StatementID, "label": out.Label, "passage_sha256": out.Passage.SHA256,
-			},
-		})
+		return recordCorrection(tx, by, &out, false)
 	})
 	return &out, err
 }
 
-func tooManyCorrectionsError() error {
-	return api.Conflict("an organization can have up to %d corrections, and up to %d for the same requirement and text; "+
-		"remove some that are no longer needed", maxCorrections, maxCorrectionsPerPassage)
+// recordCorrection stores a correction that a person made, in place of earlier ones on the same statement and passage, and
+// publishes the event.
+func recordCorrection(tx *store.Tx, by api.Caller, c *api.Correction, offline bool) error {
+	switch _, stored, err := putCorrection(tx, by, c); {
+	case err != nil:
+		return err
+	case !stored:
+		return api.Conflict("an organization can have up to %d corrections, and up to %d for the same requirement and text; "+
+			"remove some that are no longer needed", maxCorrections, maxCorrectionsPerPassage)
+	}
+	e := audit.Event{
+		Type: "correction.added", AssessmentID: c.AssessmentID,
+		Summary:      fmt.Sprintf("%s a passage of %s for %s", c.Decision, c.Passage.Filename, c.ControlCode),
+		ResourceType: "correction", ResourceID: c.ID,
+		Data: map[string]any{
+			"control_code": c.ControlCode, "statement_id": c.StatementID, "label": c.Label, "passage_sha256": c.Passage.SHA256,
+		},
+	}
+	if offline {
+		e.Summary, e.Data["offline"] = e.Summary+" offline", true
+	}
+	return audit.RecordAndPublishEvent(tx, by, e)
 }
 
 // quoteUnlessSilent returns a correction's quote, or "" if the correction says that the passage shows nothing.

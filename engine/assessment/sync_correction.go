@@ -2,12 +2,10 @@ package assessment
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/store"
 )
@@ -136,24 +134,7 @@ func AddSyncedCorrection(tx *store.Tx, by api.Caller, c *api.Correction) (other 
 			return nil, nil
 		}
 	}
-	return nil, putSyncedCorrection(tx, by, c)
-}
-
-func putSyncedCorrection(tx *store.Tx, by api.Caller, c *api.Correction) error {
-	switch _, stored, err := putCorrection(tx, by, c); {
-	case err != nil:
-		return err
-	case !stored:
-		return tooManyCorrectionsError()
-	}
-	return audit.RecordAndPublishEvent(tx, by, audit.Event{
-		Type: "correction.added", AssessmentID: c.AssessmentID,
-		Summary:      fmt.Sprintf("%s a passage of %s for %s offline", c.Decision, c.Passage.Filename, c.ControlCode),
-		ResourceType: "correction", ResourceID: c.ID,
-		Data: map[string]any{
-			"control_code": c.ControlCode, "statement_id": c.StatementID, "label": c.Label, "passage_sha256": c.Passage.SHA256, "offline": true,
-		},
-	})
+	return nil, recordCorrection(tx, by, c, true)
 }
 
 // validateSyncedCorrection returns an error for a correction that no installation can have made.
@@ -185,28 +166,23 @@ func validateSyncedCorrection(c *api.Correction) error {
 }
 
 // RemoveSyncedCorrection removes a correction that was removed offline in a clone of the given assessment: one made in
-// it, or the original of a copy. It reports whether there was one.
-func RemoveSyncedCorrection(tx *store.Tx, by api.Caller, assessment, id string) (bool, error) {
-	if original, of, isCopy := store.SplitCopiedCorrectionID(id); isCopy {
-		_, ok, err := ReadCopiedCorrection(tx, by.OrganizationID, id)
-		if err != nil || !ok || of != assessment {
-			return false, err
+// it, or the original of a copy. It does nothing if there is none.
+func RemoveSyncedCorrection(tx *store.Tx, by api.Caller, assessment, id string) error {
+	original, of, isCopy := store.SplitCopiedCorrectionID(id)
+	if isCopy {
+		if _, ok, err := ReadCopiedCorrection(tx, by.OrganizationID, id); err != nil || !ok || of != assessment {
+			return err
 		}
 		id = original
-	} else {
-		c, err := store.Corrections.Get(tx, by.OrganizationID, id)
-		if errors.Is(err, store.ErrNotFound) || err == nil && c.AssessmentID != assessment {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
 	}
 	c, err := store.Corrections.Get(tx, by.OrganizationID, id)
-	if err != nil {
-		return false, err
+	if errors.Is(err, store.ErrNotFound) || err == nil && !isCopy && c.AssessmentID != assessment {
+		return nil
 	}
-	return true, removeCorrection(tx, by, &c)
+	if err != nil {
+		return err
+	}
+	return removeCorrection(tx, by, &c)
 }
 
 // DecideCorrectionConflict replaces a correction by one with another label, because a person chose the decision made offline,
@@ -226,5 +202,5 @@ func DecideCorrectionConflict(tx *store.Tx, by api.Caller, id, label string) err
 	if label == string(reading.Silent) {
 		c.Decision = api.CorrectionRefused
 	}
-	return putSyncedCorrection(tx, by, &c)
+	return recordCorrection(tx, by, &c, true)
 }

@@ -407,8 +407,7 @@ func (r *batchApplier) applyCorrection(tx *store.Tx, t *table, l *changeLine) er
 	switch l.Op {
 	case opDelete:
 		// It is no conflict if somebody has removed it already, or has decided about the passage again: the new decision stays.
-		_, err := assessment.RemoveSyncedCorrection(tx, r.by, r.batch.AssessmentID, recordIDFromKey(l.Key))
-		return err
+		return assessment.RemoveSyncedCorrection(tx, r.by, r.batch.AssessmentID, recordIDFromKey(l.Key))
 	case opEdit:
 		return api.Conflict("corrections cannot be changed; remove one and decide about the passage again")
 	}
