@@ -143,7 +143,8 @@ func splitAlternatives(t *syntax.Regexp) []*syntax.Regexp {
 }
 
 // requiredWords returns literals of which every match of t contains at least one, or nil if no such literals are known
-// that are rare enough to be worth searching for. begins and ends are set if a match begins or ends at a word boundary.
+// that are rare enough to be worth searching for. begins and ends are set if a match begins or ends at a word boundary. t
+// must be simplified, so that it has no counted repetitions.
 func requiredWords(t *syntax.Regexp, begins, ends bool) []literal {
 	if texts, fold := finiteTexts(t); len(texts) > 0 {
 		return literalsOf(texts, fold, begins, ends)
@@ -155,10 +156,6 @@ func requiredWords(t *syntax.Regexp, begins, ends bool) []literal {
 		return requiredWords(t.Sub[0], begins, ends)
 	case syntax.OpPlus:
 		return requiredWords(t.Sub[0], false, false)
-	case syntax.OpRepeat:
-		if t.Min > 0 {
-			return requiredWords(t.Sub[0], false, false)
-		}
 	case syntax.OpConcat:
 		return requiredWordsOfSequence(t.Sub, begins, ends)
 	case syntax.OpAlternate:
@@ -322,16 +319,7 @@ func longestASCIIPart(t *syntax.Regexp, begins, ends bool) []literal {
 			best, from = current, start
 		}
 	}
-	if len(best) < 2 && (best == "" || !strings.Contains(rareCharacters, best)) {
-		return nil
-	}
-	l := literal{text: best, fold: t.Flags&syntax.FoldCase != 0}
-	if l.fold {
-		l.text = strings.ToLower(best)
-	}
-	l.begins = begins && from == 0 && isWordByte(best[0])
-	l.ends = ends && from+len(best) == len(t.Rune) && isWordByte(best[len(best)-1])
-	return []literal{l}
+	return literalsOf([]string{best}, t.Flags&syntax.FoldCase != 0, begins && from == 0, ends && from+len(best) == len(t.Rune))
 }
 
 // candidateAlternativeMask returns a bit mask of the alternatives that could match s; 0 means that the
