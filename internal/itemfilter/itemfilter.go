@@ -135,7 +135,7 @@ func (c *checker[I]) Visit(node *ast.Node) {
 	}
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
-		if n.Value != "lower" && n.Value != "len" && c.find(n) == nil {
+		if functions[n.Value] == "" && c.find(n) == nil {
 			c.unknown = n
 			c.fail(n, "there is no field %q%s", n.Value, c.suggest(n.Value))
 		}
@@ -154,11 +154,11 @@ func (c *checker[I]) Visit(node *ast.Node) {
 	case *ast.BinaryNode:
 		c.visitBinary(n)
 	case *ast.BuiltinNode:
-		if n.Name != "lower" && n.Name != "len" {
+		if functions[n.Name] == "" {
 			c.fail(n, "filters don't have the function %s; they have lower and len", n.Name)
 		}
 	case *ast.CallNode:
-		if name, ok := n.Callee.(*ast.IdentifierNode); !ok || name.Value != "lower" && name.Value != "len" {
+		if name, ok := n.Callee.(*ast.IdentifierNode); !ok || functions[name.Value] == "" {
 			c.fail(n, "filters have no functions except lower and len")
 		}
 	default:

@@ -19,6 +19,9 @@ const (
 	list      kind = "list"
 )
 
+// functions holds the kinds of the values of the functions that filters may use.
+var functions = map[string]kind{"lower": text, "len": number}
+
 // describe returns the kind with an article where it needs one.
 func (k kind) describe() string {
 	if k == trueFalse {
@@ -51,9 +54,7 @@ func (f *field[I]) example() string {
 	case k == number:
 		return name + " > 1"
 	case k == list:
-		return map[string]string{
-			"frameworks": `"soc2-tsc" in frameworks`, "requirements": `"A.5.1" in requirements`, "edited_fields": `"owner" in edited_fields`,
-		}[name]
+		return fmt.Sprintf("%q in %s", map[string]string{"frameworks": "soc2-tsc", "requirements": "A.5.1", "edited_fields": "owner"}[name], name)
 	case len(f.allowed) > 0:
 		return fmt.Sprintf("%s == %q", name, f.allowed[0])
 	}
@@ -84,10 +85,10 @@ func (c *checker[I]) kindOf(n ast.Node) kind {
 	}
 	switch n := n.(type) {
 	case *ast.BuiltinNode:
-		return map[string]kind{"lower": text, "len": number}[n.Name]
+		return functions[n.Name]
 	case *ast.CallNode:
 		if name, ok := n.Callee.(*ast.IdentifierNode); ok {
-			return map[string]kind{"lower": text, "len": number}[name.Value]
+			return functions[name.Value]
 		}
 	case *ast.StringNode:
 		return text
