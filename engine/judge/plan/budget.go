@@ -79,16 +79,19 @@ const (
 )
 
 // budgetPatterns match sentences that state from when money can be spent. Each ends with startDate.
-var budgetPatterns = []*lazyregexp.Regexp{
-	lazyregexp.New(`(?i)\b(?:no|not\s+any|neither)(?:\s+(?:new|additional|further|extra|security|it|information))*\s+` + moneyWords +
-		generalPurpose + `\s+(?:before|until|till|prior\s+to|earlier\s+than)\s+` + startDate),
-	lazyregexp.New(`(?i)\b` + moneyWords + generalPurpose + `\s+only\s+(?:available\s+)?(?:from|as\s+of|after|starting(?:\s+in)?|in)\s+` + startDate),
-	lazyregexp.New(`(?i)\b` + moneyWords + generalPurpose +
-		`\s+(?:not\s+(?:be\s+)?(?:available|approved|released|possible|allowed|permitted|planned)|(?:be\s+)?(?:frozen|suspended|stopped|paused|on\s+hold))` +
+var budgetPatterns = []*lazyregexp.Prefiltered{
+	lazyregexp.NewPrefiltered(`(?i)\b(?:no|not\s+any|neither)(?:\s+(?:new|additional|further|extra|security|it|information))*\s+` +
+		moneyWords + generalPurpose + `\s+(?:before|until|till|prior\s+to|earlier\s+than)\s+` + startDate),
+	lazyregexp.NewPrefiltered(`(?i)\b` + moneyWords + generalPurpose +
+		`\s+only\s+(?:available\s+)?(?:from|as\s+of|after|starting(?:\s+in)?|in)\s+` + startDate),
+	lazyregexp.NewPrefiltered(`(?i)\b` + moneyWords + generalPurpose +
+		`\s+(?:not\s+(?:be\s+)?(?:available|approved|released|possible|allowed|permitted|planned)|` +
+		`(?:be\s+)?(?:frozen|suspended|stopped|paused|on\s+hold))` +
 		`\s+(?:before|until|till|prior\s+to|earlier\s+than)\s+` + startDate),
-	lazyregexp.New(`(?i)\b(?:budget|spending|purchasing|procurement|hiring and spending)\s+freeze` + generalPurpose + `\s+until\s+` + startDate),
-	lazyregexp.New(`(?i)\bnothing\s+(?:can|may|will|must|shall)\s+be\s+(?:bought|purchased|spent|procured|ordered)` + generalPurpose +
-		`\s+(?:before|until|till)\s+` + startDate),
+	lazyregexp.NewPrefiltered(`(?i)\b(?:budget|spending|purchasing|procurement|hiring and spending)\s+freeze` + generalPurpose +
+		`\s+until\s+` + startDate),
+	lazyregexp.NewPrefiltered(`(?i)\bnothing\s+(?:can|may|will|must|shall)\s+be\s+(?:bought|purchased|spent|procured|ordered)` +
+		generalPurpose + `\s+(?:before|until|till)\s+` + startDate),
 }
 
 var (
@@ -101,12 +104,9 @@ var (
 
 // budgetStart returns the first day on which money can be spent according to a sentence, or "" if the sentence states none.
 func budgetStart(sentence string) api.Date {
-	if noRulePattern.MatchString(sentence) {
-		return ""
-	}
 	for _, p := range budgetPatterns {
 		at := p.FindStringSubmatchIndex(sentence)
-		if at == nil {
+		if at == nil || noRulePattern.MatchString(sentence) {
 			continue
 		}
 		if m := purchasePattern.FindStringSubmatch(sentence[at[1]:]); m != nil && !onlyGeneralPhrase.MatchString(" "+m[1]) {
@@ -144,7 +144,7 @@ func firstDay(group func(n int) string) api.Date {
 		q, _ := strconv.Atoi(group(2))
 		month, months = 3*q-2, 3
 	case group(3) != "":
-		month, months = 3*slices.Index([]string{"first", "second", "third", "fourth"}, strings.ToLower(group(3)))+1, 3
+		month, months = 3*parseOrdinal(group(3))-2, 3
 	case group(4) != "":
 		month, months = 7, 6
 	case group(7) != "":

@@ -222,17 +222,16 @@ func advanceDueDate(it *api.POAMItem, today, due api.Date) {
 	if due == "" || it.DueDate <= due {
 		return
 	}
-	from, err := today.Time()
-	days, was := daysBetween(today, due), daysBetween(today, it.DueDate)
+	was := it.DueDate
 	it.DueDate = due
-	stones := slices.Clone(it.Milestones)
-	for i := range stones {
-		if err == nil && was > 0 {
-			stones[i].DueDate = lastWorkdayWithin(from, max(1, daysBetween(today, stones[i].DueDate)*days/was))
+	it.Milestones = slices.Clone(it.Milestones)
+	for i := range it.Milestones {
+		m := &it.Milestones[i]
+		if was > today {
+			m.DueDate = MoveWithDueDate(m.DueDate, today, was, due)
 		}
-		stones[i].DueDate = min(stones[i].DueDate, due)
+		m.DueDate = min(m.DueDate, due)
 	}
-	it.Milestones = stones
 }
 
 // MoveWithDueDate returns the new date of a step of an item whose due date is moved from one date to another. Steps keep

@@ -273,11 +273,15 @@ func datesStatedIn(quote string) (out []api.Date) {
 		case m[8] != "":
 			out = append(out, endOf(number(m[9]), time.Month(3*number(m[8]))))
 		case m[10] != "":
-			q := slices.Index([]string{"first", "second", "third", "fourth"}, strings.ToLower(m[10])) + 1
-			out = append(out, endOf(number(m[11]), time.Month(3*q)))
+			out = append(out, endOf(number(m[11]), time.Month(3*parseOrdinal(m[10]))))
 		case m[12] != "":
 			out = append(out, endOf(number(m[13]), month(m[12])))
 		}
 	}
 	return out
+}
+
+// parseOrdinal returns the number that a word from first to fourth stands for.
+func parseOrdinal(word string) int {
+	return slices.Index([]string{"first", "second", "third", "fourth"}, strings.ToLower(word)) + 1
 }
