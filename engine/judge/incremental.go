@@ -195,7 +195,7 @@ func samePassages(a, b []int) bool {
 
 // JudgePassages judges, with up to the given number of workers, the passages that are new for the statements of controls
 // given by their codes. Evaluate would do the same, but statement by statement; passage by passage, the vectors of only
-// a few passages have to be in memory at once. With a reader, it does nothing.
+// a few passages have to be in memory at once. It must not be called during an evaluation. With a reader, it does nothing.
 func (l *IncrementalEvaluator) JudgePassages(ctx context.Context, codes []string, workers int) error {
 	if l.options.Reader != nil {
 		return nil

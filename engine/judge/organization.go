@@ -97,7 +97,7 @@ func (s *Session) namesOtherOrganization(d *preparedStatement, c *analyzedPassag
 	if len(s.ownOrganizations) != 1 {
 		return false
 	}
-	if n := c.named.ruleTitle; n != "" && s.isOtherOrganization(n) && !strings.Contains(strings.ToLower(c.DocumentTitle), s.ownOrganizations[0]) {
+	if s.isOtherOrganization(c.named.ruleTitle) && !strings.Contains(strings.ToLower(c.DocumentTitle), s.ownOrganizations[0]) {
 		return true
 	}
 	if slices.ContainsFunc(c.named.places, s.isOtherOrganization) || s.isOtherOrganization(c.named.perPlace[cur]) {

@@ -157,10 +157,11 @@ var idleTimePattern = lazyregexp.New(
 
 // ReportedDuration returns how long something took, in hours, if a sentence reports that.
 func (s *Sentence) ReportedDuration() (hours float64, ok bool) {
-	if idleTimePattern.MatchString(s.Text) {
+	hours, ok = s.soleDuration(durationReportPattern)
+	if !ok || idleTimePattern.MatchString(s.Text) {
 		return 0, false
 	}
-	return s.soleDuration(durationReportPattern)
+	return hours, true
 }
 
 // soleDuration returns the duration in a sentence that matches pattern. ok is false if there isn't exactly one.
