@@ -229,7 +229,11 @@ func CompareBaselines(before, after *Baseline, beforeName, afterName string) (*D
 		catalogs, scope.Catalog = compareCatalogs(before, after), after.Catalog
 		before, after = before.withControlsOf(after), after.withControlsOf(before)
 	}
-	if err := scope.checkComparable(after.comparisonScope, beforeName, "side", filesOfOtherCatalogs); err != nil {
+	hint := ""
+	if scope.Catalog != after.Catalog {
+		hint = filesOfOtherCatalogs
+	}
+	if err := scope.checkComparable(after.comparisonScope, beforeName, "side", hint); err != nil {
 		return nil, err
 	}
 	d := &Diff{
@@ -282,7 +286,7 @@ func (d *Diff) HasRegressions(minimum api.Severity) bool {
 	})
 }
 
-// filesOfOtherCatalogs is added to the error for a file that was made with another catalog.
+// filesOfOtherCatalogs is added to the error for a file made with another catalog.
 const filesOfOtherCatalogs = " (folders and assessments can be compared across catalogs, files can't)"
 
 func compareGaps(before, after *Baseline) []Change {
