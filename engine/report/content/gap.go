@@ -157,7 +157,7 @@ func (v *Report) findingCard(i int) block.Card {
 		block.Span{Text: " "}, block.Span{Text: strings.TrimSpace(wording.OrDefault(f.ControlCode, "No control") + " " + f.ControlTitle), UserText: true})}
 	var d block.Facts
 	recommendation := f.Recommendation
-	if clients := v.isForClients(); clients && len(f.MissingElements) > 0 && f.Source != "manual" && !f.IsManual("recommendation") {
+	if v.isForClients() && len(f.MissingElements) > 0 && f.Source != "manual" && !f.IsManual("recommendation") {
 		recommendation, _, _ = strings.Cut(recommendation, " Evidence must show:") // what is missing follows
 	}
 	d.Add(
@@ -219,15 +219,9 @@ const maxFindingQuotes = 3
 
 // decisiveFirst returns the passages, those that show the gap first.
 func decisiveFirst(all []api.Evidence) []api.Evidence {
-	rank := func(e api.Evidence) int {
-		at := slices.Index([]string{"denies", "conflicts", "plans"}, e.Stance)
-		if at < 0 {
-			return len(all) + 3
-		}
-		return at
-	}
+	rank := map[string]int{"denies": 3, "conflicts": 2, "plans": 1}
 	out := slices.Clone(all)
-	slices.SortStableFunc(out, func(a, b api.Evidence) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(out, func(a, b api.Evidence) int { return rank[b.Stance] - rank[a.Stance] })
 	return out
 }
 
