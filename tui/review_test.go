@@ -445,3 +445,19 @@ func TestHistory(t *testing.T) {
 		t.Errorf("asked %v", f.said[n:])
 	}
 }
+
+// An item that was accepted together with others is only read once its own verdict is decided on, not by a later change of
+// another field that is sent with the acceptance.
+func TestMergedChangesKeepHowItWasAccepted(t *testing.T) {
+	accepted := &pendingEdit{key: "IAC-06", values: map[string]string{"needs_review": "false"}, inBulk: true}
+	s := &saver{queue: []*pendingEdit{accepted}}
+	unsent := map[string]*pendingEdit{accepted.key: accepted}
+	s.enqueueOrMerge(&pendingEdit{key: accepted.key, values: map[string]string{"owner": "Ada"}}, unsent)
+	if !accepted.inBulk || accepted.values["owner"] != "Ada" {
+		t.Errorf("with an owner: %+v", accepted)
+	}
+	s.enqueueOrMerge(&pendingEdit{key: accepted.key, values: map[string]string{"implementation_status": "planned"}}, unsent)
+	if accepted.inBulk || len(s.queue) != 1 {
+		t.Errorf("with a decided status: %+v", accepted)
+	}
+}

@@ -73,7 +73,9 @@ func (s *saver) unsavedValues(v *review, keys map[string]bool) map[string]map[st
 func (s *saver) enqueueOrMerge(e *pendingEdit, unsent map[string]*pendingEdit) {
 	if before := unsent[e.key]; before != nil {
 		before.values = mergeValues(before.values, e.values)
-		before.inBulk = e.inBulk
+		if slices.ContainsFunc(api.ReviewFields, func(name string) bool { _, set := e.values[name]; return set }) {
+			before.inBulk = e.inBulk
+		}
 		before.restore = append(
 			slices.DeleteFunc(before.restore, func(n string) bool { _, again := e.values[n]; return again }),
 			e.restore...)
