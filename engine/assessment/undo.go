@@ -149,7 +149,11 @@ func withFields(fields, other map[string]json.RawMessage) map[string]json.RawMes
 // Undo reverses the last change of items that the caller has made in an assessment and not yet undone.
 func (s *Service) Undo(ctx context.Context, by api.Caller, in *api.UndoInput) (*api.EditResult, error) {
 	var out *api.EditResult
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
+	run := s.db.Update
+	if in.Body.DryRun {
+		run = s.db.View
+	}
+	err := run(ctx, func(tx *store.Tx) error {
 		a, err := getAssessment(tx, by, in.AssessmentID)
 		if err != nil {
 			return err
