@@ -203,7 +203,7 @@ func (v *Report) soaSection() []block.Block {
 
 func (v *Report) soaIntroduction() string {
 	s := "All catalog controls considered, including excluded ones, each with its reason."
-	if v.hasAnnex() || v.isForClients() && len(v.SoAItems) > maxQuotedItems {
+	if v.hasAnnex() || v.leavesOutQuotes() {
 		s += " The workbook of the Statement of Applicability quotes the evidence for each."
 	}
 	if !v.isForClients() {
@@ -260,7 +260,7 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 	switch {
 	case v.hasAnnex():
 		detail = soaDetailAfterAnnex
-	case clients && len(v.SoAItems) > maxQuotedItems:
+	case v.leavesOutQuotes():
 		detail = v.soaDetailWithoutQuotes
 	}
 	for i := from; i < to; i++ {
@@ -301,8 +301,11 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 	return t
 }
 
-// maxQuotedItems is the number of items up to which a Statement of Applicability quotes the evidence for each.
+// maxQuotedItems is the number of items up to which a Statement of Applicability for clients quotes the evidence for each.
 const maxQuotedItems = 300
+
+// leavesOutQuotes reports whether the Statement of Applicability is for clients and too long for quotes.
+func (v *Report) leavesOutQuotes() bool { return v.isForClients() && len(v.SoAItems) > maxQuotedItems }
 
 // soaDetailWithoutQuotes returns the details of an item in a long Statement of Applicability: the documents, but no quotes.
 func (v *Report) soaDetailWithoutQuotes(it *api.SoAItem) []block.Block {
