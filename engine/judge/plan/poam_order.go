@@ -18,8 +18,8 @@ const maxDependencies = 5
 // foundational domains, and finally policies before procedures before records. A prerequisite
 // always precedes the items that depend on it, even if its severity is lower, and is due no later
 // than they are; its due date and milestones are moved to earlier dates if necessary, but not
-// before today. If the evidence states when the prerequisite will be done, the items that depend on
-// it are postponed instead. basis is keyed by finding ID.
+// before today. If the evidence states when the prerequisite will be done, or from when there is money for it, the items
+// that depend on it are postponed instead. basis is keyed by finding ID.
 func OrderAndNumberItems(items []api.POAMItem, today api.Date, basis map[string]Basis) []api.POAMItem {
 	out := sortItems(items, func(it *api.POAMItem) urgency { return newUrgency(it, basis[it.FindingID]) }, urgency.compare)
 	waits := findDependencies(out)
