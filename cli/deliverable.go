@@ -26,6 +26,26 @@ type deliverable[V any] struct {
 	details func(*print.Page, *V)
 }
 
+// gateVersions is what a deliverable can do whatever the type of its versions.
+type gateVersions interface {
+	approveNewest(ctx context.Context, a *app, assessment string, again bool, comment string) error
+	draftNewestAgain(ctx context.Context, a *app, assessment string) error
+	versionBeforeEdit(ctx context.Context, a *app) *api.DeliverableVersion
+}
+
+// versionsAt returns the deliverable of a gate.
+func versionsAt(g api.Gate) gateVersions {
+	switch g {
+	case api.GateSoA:
+		return soaVersions
+	case api.GateGapAnalysis:
+		return gapVersions
+	case api.GateMaturity:
+		return maturityVersions
+	}
+	return poamVersions
+}
+
 func (d deliverable[V]) commandName() string { return gateCommandName(d.gate) }
 
 // fetchNewestVersion returns the newest version of the deliverable in the current assessment.
@@ -99,19 +119,7 @@ func (d deliverable[V]) draftAgain(ctx context.Context, a *app, v *V) (*V, error
 	return v, nil
 }
 
-// draftNewestAgain drafts the newest version of a gate's deliverable again.
-func (a *app) draftNewestAgain(ctx context.Context, assessment string, g api.Gate) error {
-	switch g {
-	case api.GateSoA:
-		return soaVersions.draftNewestAgain(ctx, a, assessment)
-	case api.GateGapAnalysis:
-		return gapVersions.draftNewestAgain(ctx, a, assessment)
-	case api.GateMaturity:
-		return maturityVersions.draftNewestAgain(ctx, a, assessment)
-	}
-	return poamVersions.draftNewestAgain(ctx, a, assessment)
-}
-
+// draftNewestAgain drafts the newest version in an assessment again, if there is one.
 func (d deliverable[V]) draftNewestAgain(ctx context.Context, a *app, assessment string) error {
 	v, err := d.newestVersionOf(ctx, a, assessment)
 	if err != nil || v == nil {
@@ -129,19 +137,6 @@ func (d deliverable[V]) versionBeforeEdit(ctx context.Context, a *app) *api.Deli
 		return nil
 	}
 	return d.header(v)
-}
-
-// versionBeforeEdit returns the newest version of the gate's deliverable, or nil if it can't be read.
-func (a *app) versionBeforeEdit(ctx context.Context, g api.Gate) *api.DeliverableVersion {
-	switch g {
-	case api.GateSoA:
-		return soaVersions.versionBeforeEdit(ctx, a)
-	case api.GateGapAnalysis:
-		return gapVersions.versionBeforeEdit(ctx, a)
-	case api.GateMaturity:
-		return maturityVersions.versionBeforeEdit(ctx, a)
-	}
-	return poamVersions.versionBeforeEdit(ctx, a)
 }
 
 // printEditEffect notes which assessment was edited, and that the edit withdrew a version from review or created the next

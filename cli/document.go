@@ -397,9 +397,9 @@ func (a *app) printWhatRestsOn(ctx context.Context, d *api.Document) error {
 	if err != nil {
 		return err
 	}
-	isApproved := func(v api.SoAVersion) bool { return v.Status == api.VersionApproved }
+	approved := slices.IndexFunc(versions.Data, func(v api.SoAVersion) bool { return v.Status == api.VersionApproved })
 	for n, v := range versions.Data {
-		if n > 0 && (!isApproved(v) || slices.ContainsFunc(versions.Data[:n], isApproved)) {
+		if n != 0 && n != approved {
 			continue // only the newest version and the approved one matter
 		}
 		items, err := fetchAll(ctx, a, api.ListSoAItems, &api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: v.ID}})
@@ -422,8 +422,8 @@ func (a *app) printWhatRestsOn(ctx context.Context, d *api.Document) error {
 		if len(only) > 0 {
 			rest = fmt.Sprintf("; %s on nothing else: %s", prose.Count(len(only), "rests", "rest"), joinFirst(only, 5))
 		}
-		a.printNotice("%s of the %s, version %d (%s), %s it%s.", prose.Count(len(quoting), "item", "items"), api.GateSoA.Title(),
-			v.VersionNumber, prose.Humanize(v.Status), quoteVerb(len(quoting)), rest)
+		a.printNotice("%s, version %d (%s): %s%s.", api.GateSoA.Title(), v.VersionNumber, prose.Humanize(v.Status),
+			prose.Count(len(quoting), "item quotes it", "items quote it"), rest)
 	}
 	corrections, err := fetchAll(ctx, a, api.ListCorrections, &api.CorrectionsInput{})
 	if err != nil {
@@ -440,14 +440,6 @@ func (a *app) printWhatRestsOn(ctx context.Context, d *api.Document) error {
 			prose.Count(n, "correction is", "corrections are"))
 	}
 	return nil
-}
-
-// quoteVerb returns the verb "quote" for n items.
-func quoteVerb(n int) string {
-	if n == 1 {
-		return "quotes"
-	}
-	return "quote"
 }
 
 func (a *app) docReprocess() *cobra.Command {

@@ -238,7 +238,7 @@ func (a *app) undo(ctx context.Context, in *api.UndoInput, yes bool) error {
 		}
 	}
 	in.Body.EditID = preview.EditID // not a later change, which the preview didn't show
-	before := a.versionBeforeEdit(ctx, preview.Gate)
+	before := versionsAt(preview.Gate).versionBeforeEdit(ctx, a)
 	a.interruptHint = fmt.Sprintf("either the whole change was undone or nothing; `%s` shows which change is next",
 		a.suggestedCommandLine("undo --dry-run"))
 	out, err := call(ctx, a, api.Undo, in)

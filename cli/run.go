@@ -403,7 +403,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 				return a.approvalRequiredError(ctx, id, move.Gate, st)
 			}
 			if isBasedOnOlder(st, move.Gate) && draftedAgain != move.Gate {
-				if err := a.draftNewestAgain(ctx, id, move.Gate); err != nil {
+				if err := versionsAt(move.Gate).draftNewestAgain(ctx, a, id); err != nil {
 					return validationToRuntimeError(err)
 				}
 				draftedAgain = move.Gate
@@ -427,7 +427,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 		if g := st.ReadyForReview; g != nil && !o.submit && !slices.Contains(o.approve, *g) {
 			return a.readyForReviewError(ctx, id, *g)
 		} else if g != nil && isBasedOnOlder(st, *g) && draftedAgain != *g {
-			if err := a.draftNewestAgain(ctx, id, *g); err != nil {
+			if err := versionsAt(*g).draftNewestAgain(ctx, a, id); err != nil {
 				return validationToRuntimeError(err)
 			}
 			draftedAgain = *g
@@ -460,17 +460,7 @@ func (a *app) approveLaterVersions(ctx context.Context, st *api.AssessmentStatus
 			continue
 		}
 		id := st.AssessmentID
-		var err error
-		switch move.Gate {
-		case api.GateSoA:
-			err = soaVersions.approveNewest(ctx, a, id, again, o.comment)
-		case api.GateGapAnalysis:
-			err = gapVersions.approveNewest(ctx, a, id, again, o.comment)
-		case api.GateMaturity:
-			err = maturityVersions.approveNewest(ctx, a, id, again, o.comment)
-		case api.GatePOAM:
-			err = poamVersions.approveNewest(ctx, a, id, again, o.comment)
-		}
+		err := versionsAt(move.Gate).approveNewest(ctx, a, id, again, o.comment)
 		if err != nil {
 			return nil, validationToRuntimeError(err)
 		}
