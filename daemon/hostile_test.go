@@ -170,12 +170,7 @@ func TestUploadRechecksAuthorization(t *testing.T) {
 		want int
 	}{
 		"banned": {func(_ testCaller, user string) {
-			req := httptest.NewRequest("POST", "/api/v1/admin/users/"+user+"/ban", strings.NewReader(`{"reason":"left"}`))
-			req.Header.Set("Content-Type", "application/json")
-			rec := httptest.NewRecorder()
-			if w.local.ServeHTTP(rec, req); rec.Code != 200 {
-				t.Fatal(rec.Body)
-			}
+			w.localUser().must("POST", "/api/v1/admin/users/"+user+"/ban", map[string]string{"reason": "left"})
 		}, 401},
 		"removed": {func(_ testCaller, user string) { ada.must("DELETE", orgPath+"/members/"+user, nil) }, 403},
 		"demoted": {func(_ testCaller, user string) {

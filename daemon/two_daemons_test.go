@@ -35,17 +35,6 @@ func (c testCaller) at(w *testServer) testCaller {
 	return c
 }
 
-// postLocally sends a request as the local user, who may administer the platform.
-func (w *testServer) postLocally(path, kind string, body io.Reader) {
-	w.t.Helper()
-	req := httptest.NewRequest(http.MethodPost, path, body)
-	req.Header.Set("Content-Type", kind)
-	rec := httptest.NewRecorder()
-	if w.local.ServeHTTP(rec, req); rec.Code/100 != 2 {
-		w.t.Fatalf("%s answers %d %s", path, rec.Code, rec.Body)
-	}
-}
-
 // TestTwoDaemons checks that what one daemon changes or counts holds at another one on the same database.
 func TestTwoDaemons(t *testing.T) {
 	postgrestest.NewURL(t) // or skips the test
@@ -83,7 +72,7 @@ func TestTwoDaemons(t *testing.T) {
 			t.Errorf("a viewer since the change at the other daemon: %d %s", a.status, a.text)
 		}
 		ban := strings.Replace(api.BanUser.Path, "{userId}", bob.userID(), 1)
-		one.postLocally(ban, "application/json", strings.NewReader(`{"reason": "shared"}`))
+		one.localUser().must("POST", ban, map[string]string{"reason": "shared"})
 		if a := bob.do("GET", assessments, nil); a.status != 401 {
 			t.Errorf("banned at the other daemon: %d %s", a.status, a.text)
 		}
@@ -198,8 +187,8 @@ func TestTwoDaemons(t *testing.T) {
 		}
 	})
 	t.Run("active catalog", func(t *testing.T) {
-		body, kind := form{filename: "scf.xlsx", content: string(smallWorkbook(t)), fields: map[string]string{"label": "2030.1"}}.encode()
-		one.postLocally(api.ImportWorkbook.Path, kind, body)
+		workbook := form{filename: "scf.xlsx", content: string(smallWorkbook(t)), fields: map[string]string{"label": "2030.1"}}
+		one.localUser().must("POST", api.ImportWorkbook.Path, workbook)
 		if a := key.at(two).must("GET", api.GetLatestVersion.Path, nil); a.str("label") != "2030.1" {
 			t.Errorf("the other daemon has the catalog %s", a.text)
 		}

@@ -69,6 +69,11 @@ type testCaller struct {
 	noOrigin bool
 }
 
+// localUser returns a caller as the local user, who may administer the platform.
+func (w *testServer) localUser() testCaller {
+	return testCaller{w: &testServer{w.t, w.engine, w.local, w.local}}
+}
+
 const origin = "http://service.example"
 
 // testHosts are the hosts by which tests call the server: that of origin, and httptest's own.
