@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from wordpiece import context
 
-TEST_STYLES = {"audit-report", "tickets", "council-minutes"}
+FIRST_TEST_STYLES = {"audit-report", "tickets", "council-minutes"}  # those of the first four trainings' figures
+TEST_STYLES = FIRST_TEST_STYLES | {"deposition", "standup-notes", "governance-statement"}
 DEVELOPMENT_STYLES = {"slides"}
 CANDIDATES = 20  # passages per statement, as many as the product's search returns
 

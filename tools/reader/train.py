@@ -189,6 +189,10 @@ def tested(write, predict, styles, pairs, wrong=None):
         if wrong:
             with open(wrong, "w", encoding="utf-8") as f:
                 f.write(figures.draw_wrong(styles, p, 50))
+        for name, chosen in (("first three", ex.FIRST_TEST_STYLES), ("later", ex.TEST_STYLES - ex.FIRST_TEST_STYLES)):
+            part = [i for i, e in enumerate(styles) if e.style in chosen]
+            if part:
+                figures.report(f"unseen styles, {name}", [styles[i] for i in part], p[part], write)
         unseen = [i for i, e in enumerate(styles) if ex.unseen_control(e)]
         if unseen:
             figures.report("unseen styles, controls unseen too", [styles[i] for i in unseen], p[unseen], write)
