@@ -29,7 +29,7 @@ build:
 TAGS    := stdlibjson
 MODULE  := github.com/scf-service/service
 SLOWER  := github.com google.golang.org go.opentelemetry.io
-FASTER  := $(addprefix $(MODULE)/engine/,judge evidence report/render) \
+FASTER  := $(addprefix $(MODULE)/engine/,judge gap maturity plan evidence report/render) \
 	$(addprefix github.com/,go-json-experiment klauspost tetratelabs viterin yuin)
 export CGO_ENABLED ?= 0
 export GOFLAGS     ?= -trimpath -tags=$(TAGS) -gcflags=all=-dwarf=false \

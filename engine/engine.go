@@ -9,15 +9,16 @@ import (
 	"crypto/x509"
 	"log/slog"
 	"net/netip"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/agent"
+	"github.com/scf-service/service/engine/alert"
 	"github.com/scf-service/service/engine/archive"
 	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/background"
 	"github.com/scf-service/service/engine/backupschedule"
 	"github.com/scf-service/service/engine/catalog"
 	"github.com/scf-service/service/engine/evidence"
@@ -27,7 +28,6 @@ import (
 	"github.com/scf-service/service/engine/identity"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/notify"
-	"github.com/scf-service/service/engine/notify/alert"
 	"github.com/scf-service/service/engine/notify/delivery"
 	"github.com/scf-service/service/engine/notify/integration"
 	"github.com/scf-service/service/engine/notify/mail"
@@ -108,6 +108,8 @@ type Engine struct {
 	Alerts       *alert.Service
 	// Backups are for the operator only; no operation of the API uses them.
 	Backups *backupschedule.Service
+	// Background is the work that Start starts.
+	Background *background.Worker
 
 	// processMetrics returns the process metrics that a front end counts.
 	processMetrics atomic.Pointer[func() ([]api.Metric, error)]
@@ -115,19 +117,14 @@ type Engine struct {
 	// model counts the calls of the model; nil means that the built-in rules are used.
 	model *meteredModel
 
-	db    *store.DB
-	clock func() time.Time
-	// blobsSwept is when unreferenced files were last looked for, in seconds since 1970; 0 if they were not.
-	blobsSwept atomic.Int64
-	version    string
-	started    time.Time
-	log        *slog.Logger
+	db      *store.DB
+	clock   func() time.Time
+	version string
+	started time.Time
+	log     *slog.Logger
 	// trainAhead is true if embedders are trained before they are needed.
 	trainAhead atomic.Bool
 	newTicker  func(time.Duration) (<-chan time.Time, func())
-	// stop ends the background work; background waits for its end.
-	stop       context.CancelFunc
-	background sync.WaitGroup
 }
 
 // New returns an engine that uses an open store. Closing the engine ends the engine's work but does
@@ -288,33 +285,16 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 			Tracer:      o.Tracer,
 		},
 	)
+	e.Background = background.New(background.Options{
+		DB: o.DB, Clock: o.Clock, Logger: o.Logger, NewTicker: e.newTicker, Identity: e.Identity, Idempotency: e.Idempotency,
+		Evidence: e.Evidence, Agents: e.Agents, Workflows: e.Workflows, Webhooks: e.Webhooks, Integrations: e.Integrations,
+		Mail: e.Mail, Alerts: e.Alerts, Backups: e.Backups,
+	})
 	return e, nil
 }
 
 // Start starts the background work.
-func (e *Engine) Start(ctx context.Context) error {
-	if err := e.Agents.FailAbandonedRuns(ctx); err != nil {
-		return err
-	}
-	e.Mail.Start(ctx) // ended only by Close, which lets it finish
-	ctx, e.stop = context.WithCancel(ctx)
-	e.background.Go(func() { e.deleteExpiredPeriodically(ctx) })
-	e.background.Go(func() {
-		if err := e.db.DeleteDiscarded(ctx); err != nil && ctx.Err() == nil {
-			e.log.Warn("deleting records of deleted assessments failed; the next start retries", "error", err)
-		}
-	})
-	if err := e.Evidence.Start(ctx); err != nil {
-		return err
-	}
-	if !e.db.IsSoleWriter() {
-		e.background.Go(func() { e.adoptPeriodically(ctx) })
-	}
-	e.Webhooks.Start(ctx)
-	e.Integrations.Start(ctx)
-	e.Alerts.Start(ctx)
-	return e.Workflows.Start(ctx)
-}
+func (e *Engine) Start(ctx context.Context) error { return e.Background.Start(ctx) }
 
 // StopStreams ends open-ended responses, so that a stopping server does not wait for them.
 func (e *Engine) StopStreams() { e.Workflows.CloseStreams() }
@@ -347,20 +327,7 @@ func (e *Engine) TrimCaches() (freedMemory bool) {
 }
 
 // Close ends the background work and waits for it.
-func (e *Engine) Close() error {
-	if e.stop != nil {
-		e.stop()
-	}
-	e.Backups.Close()
-	e.Agents.Close()
-	e.background.Wait()
-	e.Workflows.Close()
-	e.Alerts.Close()
-	e.Mail.Close()
-	e.Webhooks.Close()
-	e.Integrations.Close()
-	return e.Evidence.Close()
-}
+func (e *Engine) Close() error { return e.Background.Close() }
 
 // Version returns the program's version.
 func (e *Engine) Version() string { return e.version }

@@ -47,16 +47,16 @@ func carryFromEarlierAssessment(tx *store.Tx, by api.Caller, a *api.Assessment, 
 	c := carrier{tx: tx, by: by, from: &source, to: a, snap: snap}
 	for _, carry := range []func() error{
 		func() error {
-			return storeCarriedItems(&c, soa, func(i *api.SoAItem) bool { return len(i.EditedFields) > 0 })
+			return storeCarriedItems(&c, soaType, func(i *api.SoAItem) bool { return len(i.EditedFields) > 0 })
 		},
 		func() error {
-			return storeCarriedItems(&c, gap, func(i *api.Finding) bool { return len(i.EditedFields) > 0 || i.Source == sourceManual })
+			return storeCarriedItems(&c, gapType, func(i *api.Finding) bool { return len(i.EditedFields) > 0 || i.Source == sourceManual })
 		},
 		func() error { // copies the levels of all controls, so that the next assessment shows changes
-			return storeCarriedItems(&c, maturity, func(*api.MaturityScore) bool { return true })
+			return storeCarriedItems(&c, maturityType, func(*api.MaturityScore) bool { return true })
 		},
 		func() error {
-			return storeCarriedItems(&c, poam, func(i *api.POAMItem) bool { return i.Status != "completed" && i.Status != "cancelled" })
+			return storeCarriedItems(&c, poamType, func(i *api.POAMItem) bool { return i.Status != "completed" && i.Status != "cancelled" })
 		},
 	} {
 		if err := carry(); err != nil {

@@ -63,7 +63,7 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 // Applicability.
 func (s *Service) staleSoASourceWarnings(ctx context.Context, by api.Caller, a *api.Assessment) (warnings []string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		v, items, err := soa.readNewest(tx, by.OrganizationID, a.ID)
+		v, items, err := soaType.readNewest(tx, by.OrganizationID, a.ID)
 		if err != nil || v == nil {
 			return err
 		}

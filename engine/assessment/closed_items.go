@@ -80,7 +80,7 @@ func closeItemsWithoutGap(
 			continued[from.ID] = true
 		}
 	}
-	approved := poam.matchItems(previous.items, previous.lastApproved)
+	approved := poamType.matchItems(previous.items, previous.lastApproved)
 	var out []api.POAMItem
 	for n := range previous.items {
 		it := previous.items[n]
@@ -105,7 +105,7 @@ func closeItemsWithoutGap(
 func (s *Service) newApplicabilityPredicate(tx *store.Tx, a *api.Assessment, v *api.GapVersion) (func(code string) bool, error) {
 	applies := map[string]bool{}
 	if id := v.Inputs["soa_version_id"]; id != "" {
-		lines, err := soa.readItemsCached(tx, s, a, id)
+		lines, err := soaType.readItemsCached(tx, s, a, id)
 		if err != nil {
 			return nil, err
 		}

@@ -233,7 +233,7 @@ func addLineCorrections(
 	if !refuses && after.ImplementationStatus != before.ImplementationStatus {
 		return nil
 	}
-	head, err := soa.getHeader(tx, by.OrganizationID, after.VersionID)
+	head, err := soaType.getHeader(tx, by.OrganizationID, after.VersionID)
 	if err != nil {
 		return err
 	}
@@ -532,7 +532,7 @@ func quoteUnlessSilent(c *api.Correction) string {
 // newestSoAItem returns the newest version of an assessment's Statement of Applicability, and its
 // item for a control.
 func newestSoAItem(tx *store.Tx, by api.Caller, assessment, code string) (*api.DeliverableVersion, *api.SoAItem, error) {
-	v, ok, err := soa.newestVersion(tx, by.OrganizationID, assessment)
+	v, ok, err := soaType.newestVersion(tx, by.OrganizationID, assessment)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
-	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
@@ -52,7 +52,7 @@ type deliverableType[V, I any] struct {
 }
 
 var (
-	soa = deliverableType[api.SoAVersion, api.SoAItem]{
+	soaType = deliverableType[api.SoAVersion, api.SoAItem]{
 		gate: api.GateSoA, versions: store.SoAVersions, items: store.SoAItems,
 		version:  func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		item:     func(i *api.SoAItem) *api.Item { return &i.Item },
@@ -70,11 +70,11 @@ var (
 		},
 		recount: correctReliedOnDocuments,
 		summarize: func(v *api.SoAVersion, items []api.SoAItem) {
-			v.Reliance, v.ReviewCount = plan.CountReliance(items), plan.CountUnreviewed(items)
+			v.Reliance, v.ReviewCount = judge.CountReliance(items), judge.CountUnreviewed(items)
 			v.LinesOnRepeatedQuote = 0
 			if v.IsReadByModel() {
-				for _, n := range plan.ItemsOnRepeatedQuotes(items) {
-					if !plan.IsReviewed(&items[n]) {
+				for _, n := range judge.ItemsOnRepeatedQuotes(items) {
+					if !judge.IsReviewed(&items[n]) {
 						v.LinesOnRepeatedQuote++
 					}
 				}
@@ -85,7 +85,7 @@ var (
 		validateItem:     validateSoAItem,
 		checkSubmittable: checkSoASubmittable,
 	}
-	gap = deliverableType[api.GapVersion, api.Finding]{
+	gapType = deliverableType[api.GapVersion, api.Finding]{
 		gate:         api.GateGapAnalysis,
 		versions:     store.GapVersions,
 		items:        store.Findings,
@@ -97,7 +97,7 @@ var (
 		draftedState: api.StateGapAnalysisDrafted,
 		validateItem: validateFinding,
 	}
-	maturity = deliverableType[api.MaturityVersion, api.MaturityScore]{
+	maturityType = deliverableType[api.MaturityVersion, api.MaturityScore]{
 		gate:         api.GateMaturity,
 		versions:     store.MaturityVersions,
 		items:        store.MaturityScores,
@@ -108,7 +108,7 @@ var (
 		draftedState: api.StateMaturityAssessed,
 		validateItem: validateScore,
 	}
-	poam = deliverableType[api.POAMVersion, api.POAMItem]{
+	poamType = deliverableType[api.POAMVersion, api.POAMItem]{
 		gate:         api.GatePOAM,
 		versions:     store.POAMVersions,
 		items:        store.POAMItems,
@@ -123,7 +123,9 @@ var (
 )
 
 // deliverables maps each gate to its deliverable.
-var deliverables = map[api.Gate]deliverable{api.GateSoA: soa, api.GateGapAnalysis: gap, api.GateMaturity: maturity, api.GatePOAM: poam}
+var deliverables = map[api.Gate]deliverable{
+	api.GateSoA: soaType, api.GateGapAnalysis: gapType, api.GateMaturity: maturityType, api.GatePOAM: poamType,
+}
 
 // deliverable is the part of the four deliverables' interface that doesn't depend on their record types.
 type deliverable interface {

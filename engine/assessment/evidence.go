@@ -38,7 +38,7 @@ func (s *Service) MarkItemsForReview(tx *store.Tx, by api.Caller, doc *api.Docum
 		}
 		return false, nil
 	}
-	statement, items, err := soa.readNewest(tx, by.OrganizationID, assessment)
+	statement, items, err := soaType.readNewest(tx, by.OrganizationID, assessment)
 	if err != nil {
 		return err
 	}
@@ -61,13 +61,13 @@ func (s *Service) MarkItemsForReview(tx *store.Tx, by api.Caller, doc *api.Docum
 	if marked {
 		statement.UpdatedAt = tx.Now()
 		if err := errors.Join(
-			soa.recomputeItemCountAndHash(tx, by.OrganizationID, statement),
-			soa.saveVersionAndArtifact(tx, by, statement),
+			soaType.recomputeItemCountAndHash(tx, by.OrganizationID, statement),
+			soaType.saveVersionAndArtifact(tx, by, statement),
 		); err != nil {
 			return err
 		}
 	}
-	_, findings, err := gap.readNewest(tx, by.OrganizationID, assessment)
+	_, findings, err := gapType.readNewest(tx, by.OrganizationID, assessment)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *Service) MarkItemsForReview(tx *store.Tx, by api.Caller, doc *api.Docum
 			return err
 		}
 	}
-	_, scores, err := maturity.readNewest(tx, by.OrganizationID, assessment)
+	_, scores, err := maturityType.readNewest(tx, by.OrganizationID, assessment)
 	if err != nil {
 		return err
 	}

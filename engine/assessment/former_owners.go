@@ -92,15 +92,15 @@ func (o *ownersOfVersions) count(tx *store.Tx, gate api.Gate, head *api.Delivera
 	}
 	switch org := head.OrganizationID; gate {
 	case api.GateSoA:
-		err = forEachItem(tx, soa, org, head.ID, func(i *api.SoAItem) {
+		err = forEachItem(tx, soaType, org, head.ID, func(i *api.SoAItem) {
 			if i.Applicability.IsApplicable() {
 				add(i.Owner)
 			}
 		})
 	case api.GateGapAnalysis:
-		err = forEachItem(tx, gap, org, head.ID, func(i *api.Finding) { add(i.Owner) })
+		err = forEachItem(tx, gapType, org, head.ID, func(i *api.Finding) { add(i.Owner) })
 	case api.GatePOAM:
-		err = forEachItem(tx, poam, org, head.ID, func(i *api.POAMItem) { add(i.Owner) })
+		err = forEachItem(tx, poamType, org, head.ID, func(i *api.POAMItem) { add(i.Owner) })
 	case api.GateMaturity: // its items have no owners
 	}
 	if err != nil {

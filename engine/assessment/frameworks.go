@@ -41,7 +41,7 @@ func (s *Service) ChangeFrameworks(ctx context.Context, by api.Caller, in *api.C
 	if err != nil {
 		return nil, err
 	}
-	d, err := withStoredEdits(ctx, s, &c.after, soa, c.keepOtherItems(made))
+	d, err := withStoredEdits(ctx, s, &c.after, soaType, c.keepOtherItems(made))
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s *Service) ChangeFrameworks(ctx context.Context, by api.Caller, in *api.C
 		if err := c.saveAndRecord(tx, by); err != nil {
 			return err
 		}
-		_, added, err := soa.insertNextVersionUnlessChanged(tx, by, &c.after, *d)
+		_, added, err := soaType.insertNextVersionUnlessChanged(tx, by, &c.after, *d)
 		c.result.Version = &added
 		return err
 	})
@@ -73,7 +73,7 @@ func (s *Service) planFrameworkChange(
 		if err := requireNotClone(tx, a); err != nil {
 			return err
 		}
-		v, ok, err := soa.newestVersion(tx, by.OrganizationID, a.ID)
+		v, ok, err := soaType.newestVersion(tx, by.OrganizationID, a.ID)
 		if ok {
 			c.soa = &v
 		}
@@ -221,13 +221,13 @@ func (c *frameworkChange) keepOtherItems(made draft[api.SoAItem]) draft[api.SoAI
 	mergeEdits := made.mergePrevious
 	made.mergePrevious = func(d *draft[api.SoAItem], previous *previousVersion[api.SoAItem]) {
 		mergeEdits(d, previous)
-		for n, line := range soa.matchItems(d.items, previous.items) {
+		for n, line := range soaType.matchItems(d.items, previous.items) {
 			if line == nil || line.VersionID != previous.versionID {
 				continue
 			}
 			kept := *line
 			if previous.status == api.VersionApproved {
-				soa.clearApproved(&kept)
+				soaType.clearApproved(&kept)
 			}
 			kept.ControlID, kept.RequirementCodes = d.items[n].ControlID, d.items[n].RequirementCodes
 			if !kept.IsManual("rationale") && kept.Applicability == d.items[n].Applicability {

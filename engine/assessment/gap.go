@@ -13,9 +13,8 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/gap"
 	"github.com/scf-service/service/engine/judge"
-	"github.com/scf-service/service/engine/judge/plan"
-	"github.com/scf-service/service/engine/risk"
 	"github.com/scf-service/service/internal/itemfilter"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
@@ -26,16 +25,16 @@ import (
 func (s *Service) currentInputsFromSoA(ctx context.Context, _ api.Caller, a *api.Assessment) (map[string]string, error) {
 	var v api.SoAVersion
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		v, err = soa.requireApprovedOrNewest(tx, a)
+		v, err = soaType.requireApprovedOrNewest(tx, a)
 		return err
 	})
-	return soa.toInputEntries(&v), err
+	return soaType.toInputEntries(&v), err
 }
 
 // draftGap drafts a finding for every applicable item of the Statement of Applicability that has a gap.
 // Manually added gaps are preserved.
 func (s *Service) draftGap(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.Finding], err error) {
-	v, items, err := readApprovedOrNewest(ctx, s, a, soa)
+	v, items, err := readApprovedOrNewest(ctx, s, a, soaType)
 	if err != nil {
 		return d, err
 	}
@@ -53,7 +52,7 @@ func (s *Service) draftGapFrom(
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.Finding]{method: judge.RulesVersion, inputs: soa.toInputEntries(v)}
+	d = draft[api.Finding]{method: judge.RulesVersion, inputs: soaType.toInputEntries(v)}
 	statusByControl, itemsByControl := make(map[string]api.Implementation, len(items)), make(map[string]*api.SoAItem, len(items))
 	for n := range items {
 		itemsByControl[items[n].ControlCode] = &items[n]
@@ -70,7 +69,7 @@ func (s *Service) draftGapFrom(
 		if err != nil {
 			return f, false, err
 		}
-		f, falls = plan.DraftFinding(c, *i, statusByControl, names)
+		f, falls = gap.DraftFinding(c, *i, statusByControl, names)
 		f.Item, f.InCatalog, f.Source = copyControlFields(i.Item), true, "analysis"
 		return f, falls, nil
 	})
@@ -79,7 +78,7 @@ func (s *Service) draftGapFrom(
 		for n := range d.items {
 			f := &d.items[n]
 			if line := itemsByControl[f.ControlCode]; line != nil && f.Source != sourceManual && f.IsManual("status") {
-				plan.RewriteForStatusOverride(f, *line, cmp.Or(plan.ParseOverridingUser(f.Cause), stringOrEmpty(f.EditedBy)))
+				gap.RewriteForStatusOverride(f, *line, cmp.Or(gap.ParseOverridingUser(f.Cause), stringOrEmpty(f.EditedBy)))
 			}
 		}
 	}
@@ -89,7 +88,7 @@ func (s *Service) draftGapFrom(
 // mergeFindingEdits adds manually added findings and users' edits to the generated findings.
 func mergeFindingEdits(d *draft[api.Finding], old *previousVersion[api.Finding]) {
 	carryManualGaps(d, old.items)
-	carryEdits(gap, d, old.items, copyFindingField)
+	carryEdits(gapType, d, old.items, copyFindingField)
 }
 
 // copyControlFields returns an item that has only the fields describing i's control, for use in another
@@ -152,37 +151,37 @@ func carryManualGaps(d *draft[api.Finding], old []api.Finding) {
 // DraftGap drafts the next version of the gap analysis.
 func (s *Service) DraftGap(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.GapVersion, error) {
 	defer s.locks.lock(in.AssessmentID)()
-	return writeDraft(ctx, s, by, in.AssessmentID, gap, s.draftGap, nil)
+	return writeDraft(ctx, s, by, in.AssessmentID, gapType, s.draftGap, nil)
 }
 
 // RegenerateGap drafts the next version of the gap analysis, preserving edits and manually added gaps.
 func (s *Service) RegenerateGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
-	v, err := getVersion(ctx, s, by, gap, in.GapVersionID)
+	v, err := getVersion(ctx, s, by, gapType, in.GapVersionID)
 	if err != nil {
 		return nil, err
 	}
 	defer s.locks.lock(v.AssessmentID)()
-	return writeDraft(ctx, s, by, v.AssessmentID, gap, skipDraftEqualToReviewed(s.draftGap), nil)
+	return writeDraft(ctx, s, by, v.AssessmentID, gapType, skipDraftEqualToReviewed(s.draftGap), nil)
 }
 
 // ListGap lists the versions of the gap analysis, newest first.
 func (s *Service) ListGap(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.GapVersion], error) {
-	return listVersions(ctx, s, by, gap, in)
+	return listVersions(ctx, s, by, gapType, in)
 }
 
 // GetGap returns a version of the gap analysis.
 func (s *Service) GetGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
-	return getVersion(ctx, s, by, gap, in.GapVersionID)
+	return getVersion(ctx, s, by, gapType, in.GapVersionID)
 }
 
 // SubmitGap puts a version of the gap analysis under review.
 func (s *Service) SubmitGap(ctx context.Context, by api.Caller, in *api.SubmitGapInput) (*api.GapVersion, error) {
-	return submitVersion(ctx, s, by, gap, in.GapVersionID, in.Body)
+	return submitVersion(ctx, s, by, gapType, in.GapVersionID, in.Body)
 }
 
 // ApproveGap approves a version of the gap analysis.
 func (s *Service) ApproveGap(ctx context.Context, by api.Caller, in *api.DecideGapInput) (*api.GapVersion, error) {
-	return approveVersion(ctx, s, by, gap, in.GapVersionID, in.Body)
+	return approveVersion(ctx, s, by, gapType, in.GapVersionID, in.Body)
 }
 
 // ListFindings lists a version's findings, worst first by default.
@@ -197,7 +196,7 @@ func (s *Service) ListGaps(ctx context.Context, by api.Caller, in *api.GapsInput
 		if _, err := getAssessment(tx, by, in.AssessmentID); err != nil {
 			return err
 		}
-		v, _, err := gap.newestVersion(tx, by.OrganizationID, in.AssessmentID)
+		v, _, err := gapType.newestVersion(tx, by.OrganizationID, in.AssessmentID)
 		id = v.ID
 		return err
 	})
@@ -218,7 +217,7 @@ func (s *Service) listFindings(
 	p api.Paging,
 ) (*api.List[api.Finding], error) {
 	q := strings.ToLower(f.Q)
-	if _, err := normalizeItemFilter(ctx, s, by, gap, id, itemFilter{domain: &f.Domain, control: &f.ControlCode}); err != nil {
+	if _, err := normalizeItemFilter(ctx, s, by, gapType, id, itemFilter{domain: &f.Domain, control: &f.ControlCode}); err != nil {
 		return nil, err
 	}
 	where, err := itemfilter.Compile[api.Finding](f.Where)
@@ -229,7 +228,7 @@ func (s *Service) listFindings(
 		ctx,
 		s,
 		by,
-		gap,
+		gapType,
 		id,
 		f,
 		p,
@@ -255,7 +254,7 @@ func CompareWorstFirst(a, b *api.Finding) int {
 
 // GetFinding returns a finding.
 func (s *Service) GetFinding(ctx context.Context, by api.Caller, in *api.FindingInput) (*api.Finding, error) {
-	return getItem(ctx, s, by, gap, "finding", in.FindingID)
+	return getItem(ctx, s, by, gapType, "finding", in.FindingID)
 }
 
 // UpdateFinding applies a user's change to a finding.
@@ -268,7 +267,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 			return nil, err
 		}
 	}
-	redrafted, err := draftItemWithoutEdits(ctx, s, by, gap, in.FindingID, b.Reset, s.draftGap)
+	redrafted, err := draftItemWithoutEdits(ctx, s, by, gapType, in.FindingID, b.Reset, s.draftGap)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +275,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 	if err != nil {
 		return nil, err
 	}
-	return editItem(ctx, s, by, gap, in.FindingID, in.Match, change, nil)
+	return editItem(ctx, s, by, gapType, in.FindingID, in.Match, change, nil)
 }
 
 // EditFindings applies a user's change to all findings that a selection matches.
@@ -285,11 +284,11 @@ func (s *Service) EditFindings(ctx context.Context, by api.Caller, in *api.EditF
 	lines := map[string]*api.SoAItem{} // items of the Statement of Applicability that the findings are based on, by control
 	if b.Status != nil {
 		err := s.db.View(ctx, func(tx *store.Tx) error {
-			v, err := gap.getVersion(tx, by.OrganizationID, in.GapVersionID)
+			v, err := gapType.getVersion(tx, by.OrganizationID, in.GapVersionID)
 			if err != nil || v.Inputs["soa_version_id"] == "" {
 				return err
 			}
-			items, err := soa.readItems(tx, by.OrganizationID, v.Inputs["soa_version_id"])
+			items, err := soaType.readItems(tx, by.OrganizationID, v.Inputs["soa_version_id"])
 			for n := range items {
 				lines[items[n].ControlCode] = &items[n]
 			}
@@ -308,7 +307,7 @@ func (s *Service) EditFindings(ctx context.Context, by api.Caller, in *api.EditF
 	if err != nil {
 		return nil, err
 	}
-	return editItems(ctx, s, by, gap, in.GapVersionID, in.Body.ItemSelection, b.Reset, change)
+	return editItems(ctx, s, by, gapType, in.GapVersionID, in.Body.ItemSelection, b.Reset, change)
 }
 
 // newFindingChange returns a function that changes a finding and returns the names of the changed
@@ -333,7 +332,7 @@ func (s *Service) newFindingChange(
 			i.Result = resultForStatus(i.Status)
 		}
 		if line := soaItem(i); line != nil && b.Status != nil {
-			plan.RewriteForStatusOverride(i, *line, by.Actor.Name)
+			gap.RewriteForStatusOverride(i, *line, by.Actor.Name)
 		}
 		assignField(&f, "severity", &i.Severity, b.Severity)
 		if b.Severity != nil {
@@ -367,11 +366,11 @@ func notAssessedError() error {
 // nil if the finding was added manually.
 func (s *Service) soaItemForFinding(ctx context.Context, by api.Caller, finding string) (line *api.SoAItem, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		f, err := gap.items.Get(tx, by.OrganizationID, finding)
+		f, err := gapType.items.Get(tx, by.OrganizationID, finding)
 		if err != nil {
-			return store.ToNotFound(err, gap.gate.Title()+" item", finding)
+			return store.ToNotFound(err, gapType.gate.Title()+" item", finding)
 		}
-		v, err := gap.getVersion(tx, by.OrganizationID, f.VersionID)
+		v, err := gapType.getVersion(tx, by.OrganizationID, f.VersionID)
 		basis := v.Inputs["soa_version_id"]
 		if err != nil || f.Source == sourceManual || basis == "" {
 			return err
@@ -380,7 +379,7 @@ func (s *Service) soaItemForFinding(ctx context.Context, by api.Caller, finding 
 		if err != nil {
 			return err
 		}
-		line, err = soa.latestGeneratedItem(tx, &a, []string{basis}, f.ControlCode)
+		line, err = soaType.latestGeneratedItem(tx, &a, []string{basis}, f.ControlCode)
 		return err
 	})
 	return line, err
@@ -461,7 +460,7 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 		if _, codes, err := frameworkControls(snap, &a); err == nil {
 			f.RequirementCodes = codes[c.Code]
 		}
-		_, f.SeverityPoints, _ = risk.RateSeverity(f.Weight, 1, f.RequirementCodes.Count(), f.Status)
+		_, f.SeverityPoints, _ = gap.RateSeverity(f.Weight, 1, f.RequirementCodes.Count(), f.Status)
 	case !errors.As(err, &missing):
 		return nil, err
 	case !isValidCustomCode(f.ControlCode):
@@ -500,19 +499,19 @@ func (s *Service) addFinding(
 		if err := requireOpen(&a); err != nil {
 			return err
 		}
-		v, ok, err := gap.newestVersion(tx, org, a.ID)
+		v, ok, err := gapType.newestVersion(tx, org, a.ID)
 		if err != nil {
 			return err
 		}
 		switch {
 		case !ok:
-			v, err = gap.insertNextVersion(tx, by, &a, draft[api.Finding]{method: "manual"})
+			v, err = gapType.insertNextVersion(tx, by, &a, draft[api.Finding]{method: "manual"})
 		case v.Status == api.VersionUnderReview:
-			err = gap.withdrawFromReview(tx, by, &a, &v, "a gap was added while under review, by "+by.Actor.Name)
+			err = gapType.withdrawFromReview(tx, by, &a, &v, "a gap was added while under review, by "+by.Actor.Name)
 		case v.Status != api.VersionDraft:
 			var items []api.Finding
-			if items, err = gap.readItems(tx, org, v.ID); err == nil {
-				v, err = gap.insertNextVersion(
+			if items, err = gapType.readItems(tx, org, v.ID); err == nil {
+				v, err = gapType.insertNextVersion(
 					tx,
 					by,
 					&a,
@@ -531,11 +530,11 @@ func (s *Service) addFinding(
 		addAuthor(&v.DeliverableVersion, by)
 		f.TenantRecord, f.AssessmentID, f.VersionID, f.Revision = newTenantRecord(tx, by), a.ID, v.ID, 1
 		f.OriginID = f.ID
-		if err := errors.Join(gap.items.Insert(tx, org, &f), gap.recomputeItemCountAndHash(tx, org, &v)); err != nil {
+		if err := errors.Join(gapType.items.Insert(tx, org, &f), gapType.recomputeItemCountAndHash(tx, org, &v)); err != nil {
 			return err
 		}
 		return errors.Join(
-			gap.saveVersionAndArtifact(tx, by, &v),
+			gapType.saveVersionAndArtifact(tx, by, &v),
 			audit.RecordAndPublishEvent(tx, by, audit.Event{
 				Type: "gap.added", AssessmentID: a.ID, Summary: "added a gap on " + f.ControlCode, ResourceType: "finding",
 				ResourceID: f.ID, Data: map[string]any{"control_code": f.ControlCode, "severity": f.Severity},
@@ -547,7 +546,7 @@ func (s *Service) addFinding(
 
 // checkNoDuplicateGap returns an error if the version already has an identical manually added gap.
 func checkNoDuplicateGap(tx *store.Tx, org, version string, f *api.Finding) error {
-	items, err := gap.readItems(tx, org, version)
+	items, err := gapType.readItems(tx, org, version)
 	for _, i := range items {
 		if i.Source == sourceManual && i.ControlCode == f.ControlCode && i.Status == f.Status && i.GapType == f.GapType &&
 			i.Condition == f.Condition &&
@@ -594,11 +593,11 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 		Changes:           []api.GapChange{},
 	}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		v, err := gap.getVersion(tx, by.OrganizationID, in.GapVersionID)
+		v, err := gapType.getVersion(tx, by.OrganizationID, in.GapVersionID)
 		if err != nil {
 			return err
 		}
-		found, err := gap.readItems(tx, by.OrganizationID, v.ID)
+		found, err := gapType.readItems(tx, by.OrganizationID, v.ID)
 		if err != nil {
 			return err
 		}
@@ -616,7 +615,7 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 		if basis == "" {
 			return nil
 		}
-		items, err := soa.readItems(tx, by.OrganizationID, basis)
+		items, err := soaType.readItems(tx, by.OrganizationID, basis)
 		if err != nil {
 			return err
 		}
@@ -627,7 +626,7 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 		for _, i := range items {
 			switch {
 			case !i.Applicability.IsApplicable():
-			case !plan.IsAssessed(&i):
+			case !judge.IsAssessed(&i):
 				out.NotAssessed++
 			default:
 				out.Controls++
@@ -636,9 +635,9 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 				}
 			}
 		}
-		out.CompliancePct, out.ComplianceFormula = plan.CompliancePercent(items)
+		out.CompliancePct, out.ComplianceFormula = judge.CompliancePercent(items)
 		out.DiffersFromSoA = append(out.DiffersFromSoA, controlsUsersChangedFromSoA(items, found)...)
-		c := plan.RateConformity(items, func(code string) int { return weights[code] })
+		c := judge.RateConformity(items, func(code string) int { return weights[code] })
 		out.Conformity, out.ConformityPct, out.ConformityFormula = c.Level, c.Percent, c.Formula
 		out.DeficientMaterial = append(out.DeficientMaterial, c.DeficientMaterial...)
 		return nil

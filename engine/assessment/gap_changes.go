@@ -2,20 +2,20 @@ package assessment
 
 import (
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/engine/gap"
 	"github.com/scf-service/service/store"
 )
 
 // fillGapChanges adds to the summary what changed since the previous version of the gap analysis.
 func fillGapChanges(tx *store.Tx, org string, v *api.GapVersion, findings []api.Finding, out *api.GapSummary) error {
-	for was, err := range gap.versions.By("assessment").Scan(tx, org, store.Prefix(v.AssessmentID), store.Reverse) {
+	for was, err := range gapType.versions.By("assessment").Scan(tx, org, store.Prefix(v.AssessmentID), store.Reverse) {
 		if err != nil {
 			return err
 		}
 		if was.VersionNumber >= v.VersionNumber {
 			continue
 		}
-		before, err := gap.readItems(tx, org, was.ID)
+		before, err := gapType.readItems(tx, org, was.ID)
 		if err != nil {
 			return err
 		}
@@ -23,7 +23,7 @@ func fillGapChanges(tx *store.Tx, org string, v *api.GapVersion, findings []api.
 		if err != nil {
 			return err
 		}
-		out.SinceVersion, out.Changes = was.VersionNumber, plan.CompareFindings(before, findings, causes)
+		out.SinceVersion, out.Changes = was.VersionNumber, gap.CompareFindings(before, findings, causes)
 		return nil
 	}
 	return nil
@@ -39,11 +39,11 @@ func changeCauses(tx *store.Tx, org string, before, after *api.GapVersion) (caus
 	if a == b || a == "" || b == "" {
 		return causes, nil
 	}
-	old, err := soa.getVersion(tx, org, a)
+	old, err := soaType.getVersion(tx, org, a)
 	if err != nil {
 		return nil, err
 	}
-	current, err := soa.getVersion(tx, org, b)
+	current, err := soaType.getVersion(tx, org, b)
 	if err != nil {
 		return nil, err
 	}

@@ -340,37 +340,37 @@ func (s *Service) performStep(
 	case api.StateScopeDrafted:
 		return nil, s.ensureScopeTraits(ctx, by, a)
 	case api.StateSoADrafted:
-		return nil, ensureCurrentDraft(ctx, s, by, a, soa, s.currentSoAInputs, s.draftSoA)
+		return nil, ensureCurrentDraft(ctx, s, by, a, soaType, s.currentSoAInputs, s.draftSoA)
 	case api.StateSoAUnderReview:
-		if err := ensureSubmitted(ctx, s, by, a, soa, inAdvance); err != nil {
+		if err := ensureSubmitted(ctx, s, by, a, soaType, inAdvance); err != nil {
 			return nil, err
 		}
 		return s.staleSoASourceWarnings(ctx, by, a)
 	case api.StateSoAApproved:
-		if err := resubmitEdited(ctx, s, by, a, soa); err != nil {
+		if err := resubmitEdited(ctx, s, by, a, soaType); err != nil {
 			return nil, err
 		}
 		return s.staleSoASourceWarnings(ctx, by, a)
 	case api.StateGapAnalysisApproved:
-		return nil, resubmitEdited(ctx, s, by, a, gap)
+		return nil, resubmitEdited(ctx, s, by, a, gapType)
 	case api.StateMaturityApproved:
-		return nil, resubmitEdited(ctx, s, by, a, maturity)
+		return nil, resubmitEdited(ctx, s, by, a, maturityType)
 	case api.StatePOAMApproved:
-		return nil, resubmitEdited(ctx, s, by, a, poam)
+		return nil, resubmitEdited(ctx, s, by, a, poamType)
 	case api.StateEvidenceAnalysisReady:
 		return s.newDocumentWarnings(ctx, by, a)
 	case api.StateGapAnalysisDrafted:
-		return nil, ensureCurrentDraft(ctx, s, by, a, gap, s.currentInputsFromSoA, s.draftGap)
+		return nil, ensureCurrentDraft(ctx, s, by, a, gapType, s.currentInputsFromSoA, s.draftGap)
 	case api.StateGapAnalysisUnderReview:
-		return nil, ensureSubmitted(ctx, s, by, a, gap, inAdvance)
+		return nil, ensureSubmitted(ctx, s, by, a, gapType, inAdvance)
 	case api.StateMaturityAssessed:
-		return nil, ensureCurrentDraft(ctx, s, by, a, maturity, s.currentInputsFromSoA, s.draftMaturity)
+		return nil, ensureCurrentDraft(ctx, s, by, a, maturityType, s.currentInputsFromSoA, s.draftMaturity)
 	case api.StateMaturityUnderReview:
-		return nil, ensureSubmitted(ctx, s, by, a, maturity, inAdvance)
+		return nil, ensureSubmitted(ctx, s, by, a, maturityType, inAdvance)
 	case api.StatePOAMDrafted:
-		return nil, ensureCurrentDraft(ctx, s, by, a, poam, s.currentPOAMInputs, s.draftPOAM)
+		return nil, ensureCurrentDraft(ctx, s, by, a, poamType, s.currentPOAMInputs, s.draftPOAM)
 	case api.StatePOAMUnderReview:
-		return nil, ensureSubmitted(ctx, s, by, a, poam, inAdvance)
+		return nil, ensureSubmitted(ctx, s, by, a, poamType, inAdvance)
 	case api.StateReportGenerated:
 		return nil, s.writeReports(ctx, by, a.ID)
 	}
@@ -459,7 +459,7 @@ func (s *Service) newDocumentWarnings(ctx context.Context, by api.Caller, a *api
 	}
 	var warnings []string
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		v, ok, err := soa.approvedVersion(tx, a)
+		v, ok, err := soaType.approvedVersion(tx, a)
 		if err != nil || !ok {
 			return err
 		}

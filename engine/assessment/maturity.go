@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/judge"
-	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/engine/maturity"
 	"github.com/scf-service/service/internal/itemfilter"
 	"github.com/scf-service/service/store"
 )
@@ -20,7 +20,7 @@ const defaultTargetLevel = 3
 
 // draftMaturity rates every applicable control of the Statement of Applicability.
 func (s *Service) draftMaturity(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.MaturityScore], err error) {
-	v, items, err := readApprovedOrNewest(ctx, s, a, soa)
+	v, items, err := readApprovedOrNewest(ctx, s, a, soaType)
 	if err != nil {
 		return d, err
 	}
@@ -38,7 +38,7 @@ func (s *Service) draftMaturityFrom(
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.MaturityScore]{method: judge.RulesVersion, inputs: soa.toInputEntries(v)}
+	d = draft[api.MaturityScore]{method: judge.RulesVersion, inputs: soaType.toInputEntries(v)}
 	d.items, err = mapParallel(ctx, items, func(i *api.SoAItem) (score api.MaturityScore, rated bool, err error) {
 		if !i.Applicability.IsApplicable() {
 			return score, false, nil
@@ -47,7 +47,7 @@ func (s *Service) draftMaturityFrom(
 		if err != nil {
 			return score, false, err
 		}
-		score = plan.RateMaturity(c, *i, defaultTargetLevel)
+		score = maturity.Rate(c, *i, defaultTargetLevel)
 		score.Item = copyControlFields(i.Item)
 		return score, true, nil
 	})
@@ -61,10 +61,10 @@ func (s *Service) draftMaturityFrom(
 // the previous version or, if no level has changed since that version, the previous level recorded
 // there.
 func mergeScoreEditsAndPreviousLevels(d *draft[api.MaturityScore], previous *previousVersion[api.MaturityScore], snap *scf.Snapshot) {
-	matches := carryEdits(maturity, d, previous.items, func(to, from *api.MaturityScore, field string) {
+	matches := carryEdits(maturityType, d, previous.items, func(to, from *api.MaturityScore, field string) {
 		copyScoreField(to, from, field)
 		if c, err := snap.Control(to.ControlCode); field == "level" && err == nil {
-			plan.SetCurrentAndNextCriteria(to, c)
+			maturity.SetCurrentAndNextCriteria(to, c)
 		}
 	})
 	levelsChanged := len(d.items) != len(previous.items)
@@ -99,27 +99,27 @@ func copyScoreField(to, from *api.MaturityScore, field string) {
 // DraftMaturity drafts the next version of the maturity assessment.
 func (s *Service) DraftMaturity(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.MaturityVersion, error) {
 	defer s.locks.lock(in.AssessmentID)()
-	return writeDraft(ctx, s, by, in.AssessmentID, maturity, s.draftMaturity, nil)
+	return writeDraft(ctx, s, by, in.AssessmentID, maturityType, s.draftMaturity, nil)
 }
 
 // RegenerateMaturity drafts the next version of the maturity assessment, preserving users' edits.
 func (s *Service) RegenerateMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
-	v, err := getVersion(ctx, s, by, maturity, in.MaturityVersionID)
+	v, err := getVersion(ctx, s, by, maturityType, in.MaturityVersionID)
 	if err != nil {
 		return nil, err
 	}
 	defer s.locks.lock(v.AssessmentID)()
-	return writeDraft(ctx, s, by, v.AssessmentID, maturity, skipDraftEqualToReviewed(s.draftMaturity), nil)
+	return writeDraft(ctx, s, by, v.AssessmentID, maturityType, skipDraftEqualToReviewed(s.draftMaturity), nil)
 }
 
 // ListMaturity lists the versions of the maturity assessment, newest first.
 func (s *Service) ListMaturity(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.MaturityVersion], error) {
-	return listVersions(ctx, s, by, maturity, in)
+	return listVersions(ctx, s, by, maturityType, in)
 }
 
 // GetMaturity returns a version of the maturity assessment.
 func (s *Service) GetMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
-	return getVersion(ctx, s, by, maturity, in.MaturityVersionID)
+	return getVersion(ctx, s, by, maturityType, in.MaturityVersionID)
 }
 
 // ListScores lists a version's maturity scores, sorted by control code by default.
@@ -129,7 +129,7 @@ func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.Maturit
 		ctx,
 		s,
 		by,
-		maturity,
+		maturityType,
 		in.MaturityVersionID,
 		itemFilter{domain: &filter.Domain, control: &filter.ControlCode},
 	); err != nil {
@@ -144,7 +144,7 @@ func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.Maturit
 		ctx,
 		s,
 		by,
-		maturity,
+		maturityType,
 		in.MaturityVersionID,
 		filter,
 		in.Paging,
@@ -162,7 +162,7 @@ func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.Maturit
 
 // GetScore returns a maturity score.
 func (s *Service) GetScore(ctx context.Context, by api.Caller, in *api.MaturityScoreInput) (*api.MaturityScore, error) {
-	return getItem(ctx, s, by, maturity, "maturity score", in.MaturityScoreID)
+	return getItem(ctx, s, by, maturityType, "maturity score", in.MaturityScoreID)
 }
 
 // UpdateScore applies a user's change to a maturity score.
@@ -175,17 +175,17 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 			return nil, err
 		}
 	}
-	redrafted, err := draftItemWithoutEdits(ctx, s, by, maturity, in.MaturityScoreID, b.Reset, s.draftMaturity)
+	redrafted, err := draftItemWithoutEdits(ctx, s, by, maturityType, in.MaturityScoreID, b.Reset, s.draftMaturity)
 	if err != nil {
 		return nil, err
 	}
 	change := newScoreChange(by, b, redrafted, func(*api.MaturityScore) *api.Control { return control })
-	return editItem(ctx, s, by, maturity, in.MaturityScoreID, in.Match, change, nil)
+	return editItem(ctx, s, by, maturityType, in.MaturityScoreID, in.Match, change, nil)
 }
 
 // EditMaturityScores applies a user's change to all scores that a selection matches.
 func (s *Service) EditMaturityScores(ctx context.Context, by api.Caller, in *api.EditMaturityScoresInput) (*api.EditResult, error) {
-	v, err := getVersion(ctx, s, by, maturity, in.MaturityVersionID)
+	v, err := getVersion(ctx, s, by, maturityType, in.MaturityVersionID)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (s *Service) EditMaturityScores(ctx context.Context, by api.Caller, in *api
 		}
 		return nil // the catalog no longer has the control
 	})
-	return editItems(ctx, s, by, maturity, in.MaturityVersionID, in.Body.ItemSelection, b.Reset, change)
+	return editItems(ctx, s, by, maturityType, in.MaturityVersionID, in.Body.ItemSelection, b.Reset, change)
 }
 
 // newScoreChange returns a function that changes a score and returns the names of the changed
@@ -222,10 +222,10 @@ func newScoreChange(
 		if b.Level != nil {
 			i.Assessed = true
 			if control := controlOf(i); control != nil {
-				plan.SetCurrentAndNextCriteria(i, *control)
+				maturity.SetCurrentAndNextCriteria(i, *control)
 			}
 			if b.Rationale == nil {
-				i.Rationale = plan.StatusSetByReason(by.Actor.Name)
+				i.Rationale = judge.StatusSetByReason(by.Actor.Name)
 			}
 		}
 		assignField(&f, "target_level", &i.TargetLevel, b.TargetLevel)
@@ -234,7 +234,7 @@ func newScoreChange(
 		return f, resetFields(&f, &i.Item, b.Reset, i, redrafted, func(to, from *api.MaturityScore, field string) {
 			copyScoreField(to, from, field)
 			if control := controlOf(to); control != nil && field == "level" {
-				plan.SetCurrentAndNextCriteria(to, *control)
+				maturity.SetCurrentAndNextCriteria(to, *control)
 			}
 		})
 	}
@@ -263,12 +263,12 @@ func (s *Service) controlForScore(ctx context.Context, by api.Caller, scoreID st
 
 // SubmitMaturity puts a version of the maturity assessment under review.
 func (s *Service) SubmitMaturity(ctx context.Context, by api.Caller, in *api.SubmitMaturityInput) (*api.MaturityVersion, error) {
-	return submitVersion(ctx, s, by, maturity, in.MaturityVersionID, in.Body)
+	return submitVersion(ctx, s, by, maturityType, in.MaturityVersionID, in.Body)
 }
 
 // ApproveMaturity approves a version of the maturity assessment.
 func (s *Service) ApproveMaturity(ctx context.Context, by api.Caller, in *api.DecideMaturityInput) (*api.MaturityVersion, error) {
-	return approveVersion(ctx, s, by, maturity, in.MaturityVersionID, in.Body)
+	return approveVersion(ctx, s, by, maturityType, in.MaturityVersionID, in.Body)
 }
 
 // GetMaturitySummary summarizes a version of the maturity assessment by domain.
@@ -276,10 +276,10 @@ func (s *Service) GetMaturitySummary(ctx context.Context, by api.Caller, in *api
 	var v api.MaturityVersion
 	var scores []api.MaturityScore
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		if v, err = maturity.getVersion(tx, by.OrganizationID, in.MaturityVersionID); err != nil {
+		if v, err = maturityType.getVersion(tx, by.OrganizationID, in.MaturityVersionID); err != nil {
 			return err
 		}
-		scores, err = maturity.readItems(tx, by.OrganizationID, v.ID)
+		scores, err = maturityType.readItems(tx, by.OrganizationID, v.ID)
 		return err
 	})
 	if err != nil {

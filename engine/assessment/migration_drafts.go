@@ -53,7 +53,7 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 		if err != nil {
 			return err
 		}
-		if d.soa, err = withStoredEdits(ctx, s, &m.after, soa, made); err != nil {
+		if d.soa, err = withStoredEdits(ctx, s, &m.after, soaType, made); err != nil {
 			return err
 		}
 		items = d.soa.items
@@ -75,7 +75,7 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 		if err != nil {
 			return err
 		}
-		if d.maturity, err = withStoredEdits(ctx, s, &m.after, maturity, made); err != nil {
+		if d.maturity, err = withStoredEdits(ctx, s, &m.after, maturityType, made); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 		if err != nil {
 			return err
 		}
-		if d.poam, err = withStoredEdits(ctx, s, &m.after, poam, made); err != nil {
+		if d.poam, err = withStoredEdits(ctx, s, &m.after, poamType, made); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (s *Service) draftMigratedGap(ctx context.Context, m *migration, fromSoA bo
 			return nil, err
 		}
 	}
-	d, err := withStoredEdits(ctx, s, &m.after, gap, rules)
+	d, err := withStoredEdits(ctx, s, &m.after, gapType, rules)
 	if err != nil {
 		return nil, err
 	}
@@ -163,23 +163,23 @@ func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *m
 	}
 	var from map[string]string
 	if d.soa != nil {
-		v, err := addMigratedVersion(tx, by, m, soa, *d.soa)
+		v, err := addMigratedVersion(tx, by, m, soaType, *d.soa)
 		if err != nil {
 			return err
 		}
-		from = soa.toInputEntries(&v)
+		from = soaType.toInputEntries(&v)
 	}
 	var found api.GapVersion
 	if d.gap != nil {
 		d.gap.inputs = from
-		if found, err = addMigratedVersion(tx, by, m, gap, *d.gap); err != nil {
+		if found, err = addMigratedVersion(tx, by, m, gapType, *d.gap); err != nil {
 			return err
 		}
 	}
 	var levels api.MaturityVersion
 	if d.maturity != nil {
 		d.maturity.inputs = from
-		if levels, err = addMigratedVersion(tx, by, m, maturity, *d.maturity); err != nil {
+		if levels, err = addMigratedVersion(tx, by, m, maturityType, *d.maturity); err != nil {
 			return err
 		}
 	}
@@ -207,7 +207,7 @@ func addMigratedPOAM(tx *store.Tx, by api.Caller, m *migration, d *migratedDraft
 	for n := range d.poam.items {
 		d.poam.items[n].FindingID = ids[d.poam.items[n].FindingID]
 	}
-	_, err := addMigratedVersion(tx, by, m, poam, *d.poam)
+	_, err := addMigratedVersion(tx, by, m, poamType, *d.poam)
 	return err
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/engine/plan"
 	"github.com/scf-service/service/store"
 )
 
@@ -14,15 +14,15 @@ import (
 // and its original milestones must not be changed.
 func (s *Service) findApprovedPOAMItem(ctx context.Context, by api.Caller, id string) (out *api.POAMItem, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		item, err := poam.items.Get(tx, by.OrganizationID, id)
+		item, err := poamType.items.Get(tx, by.OrganizationID, id)
 		if err != nil {
-			return store.ToNotFound(err, poam.gate.Title()+" item", id)
+			return store.ToNotFound(err, poamType.gate.Title()+" item", id)
 		}
 		a, err := getAssessment(tx, by, item.AssessmentID)
 		if err != nil {
 			return err
 		}
-		approved, err := poam.lastApprovedItems(tx, s, &a)
+		approved, err := poamType.lastApprovedItems(tx, s, &a)
 		out = findApprovedMatch(approved, &item)
 		return err
 	})
@@ -31,7 +31,7 @@ func (s *Service) findApprovedPOAMItem(ctx context.Context, by api.Caller, id st
 
 // findApprovedMatch returns the approved item that item continues, or nil if there is none.
 func findApprovedMatch(approved []api.POAMItem, item *api.POAMItem) *api.POAMItem {
-	return poam.matchItems([]api.POAMItem{*item}, approved)[0]
+	return poamType.matchItems([]api.POAMItem{*item}, approved)[0]
 }
 
 // recordDueChange records a new due date without overwriting the approved one.

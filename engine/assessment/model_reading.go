@@ -211,7 +211,7 @@ func (s *Service) controlsToRead(ctx context.Context, by api.Caller, assessment 
 	if err != nil && !api.IsCode(err, api.CodeNotFound) {
 		return nil, err
 	}
-	previous, err := loadPreviousInView(ctx, s, &a, soa, nil)
+	previous, err := loadPreviousInView(ctx, s, &a, soaType, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -130,8 +130,8 @@ func (k deliverableType[V, I]) isEarlyDraft(a *api.Assessment, head *api.Deliver
 // checkSoAOutdated checks whether the scope or the documents have changed since the newest Statement of
 // Applicability was drafted.
 func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err error) {
-	v, ok, err := soa.newestVersion(tx, a.OrganizationID, a.ID)
-	if err != nil || !ok || soa.isEarlyDraft(a, &v.DeliverableVersion) {
+	v, ok, err := soaType.newestVersion(tx, a.OrganizationID, a.ID)
+	if err != nil || !ok || soaType.isEarlyDraft(a, &v.DeliverableVersion) {
 		return nil, err
 	}
 	add := func(reason, format string, args ...any) {

@@ -25,14 +25,14 @@ func ListOverdue(tx *store.Tx, org string, today api.Date) ([]OverdueItem, error
 		if a.State == api.StateClosed {
 			continue
 		}
-		v, ok, err := poam.newestVersion(tx, org, a.ID)
+		v, ok, err := poamType.newestVersion(tx, org, a.ID)
 		if err != nil {
 			return nil, err
 		}
 		if !ok {
 			continue
 		}
-		items, err := poam.readItems(tx, org, v.ID)
+		items, err := poamType.readItems(tx, org, v.ID)
 		if err != nil {
 			return nil, err
 		}

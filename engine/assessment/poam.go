@@ -11,7 +11,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
-	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/engine/plan"
 	"github.com/scf-service/service/internal/itemfilter"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
@@ -20,11 +20,11 @@ import (
 // currentPOAMInputs returns the inputs that would be recorded if the plan were drafted now.
 func (s *Service) currentPOAMInputs(ctx context.Context, _ api.Caller, a *api.Assessment) (in map[string]string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		v, err := gap.requireApprovedOrNewest(tx, a)
+		v, err := gapType.requireApprovedOrNewest(tx, a)
 		if err != nil {
 			return err
 		}
-		levels, _, err := maturity.approvedOrNewestVersion(tx, a)
+		levels, _, err := maturityType.approvedOrNewestVersion(tx, a)
 		in = poamInputsFrom(&v, &levels)
 		return err
 	})
@@ -34,16 +34,16 @@ func (s *Service) currentPOAMInputs(ctx context.Context, _ api.Caller, a *api.As
 // poamInputsFrom returns the inputs to record for a plan: the gap analysis version and, if there is one,
 // the maturity assessment version.
 func poamInputsFrom(v *api.GapVersion, levels *api.MaturityVersion) map[string]string {
-	in := gap.toInputEntries(v)
+	in := gapType.toInputEntries(v)
 	if levels.ID != "" {
-		maps.Copy(in, maturity.toInputEntries(levels))
+		maps.Copy(in, maturityType.toInputEntries(levels))
 	}
 	return in
 }
 
 // draftPOAM drafts a plan item for every finding whose severity is higher than informational.
 func (s *Service) draftPOAM(ctx context.Context, by api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
-	v, found, err := readApprovedOrNewest(ctx, s, a, gap)
+	v, found, err := readApprovedOrNewest(ctx, s, a, gapType)
 	if err != nil {
 		return d, err
 	}
@@ -120,9 +120,9 @@ func (s *Service) draftPOAMFrom(
 			today,
 			basis,
 		)
-		matches := carryEdits(poam, d, old.items, copyPOAMField)
+		matches := carryEdits(poamType, d, old.items, copyPOAMField)
 		approvedByID := map[string]*api.POAMItem{} // approved items by ID
-		for n, as := range poam.matchItems(old.items, old.lastApproved) {
+		for n, as := range poamType.matchItems(old.items, old.lastApproved) {
 			approvedByID[old.items[n].ID] = as
 		}
 		for n, from := range matches {
@@ -162,9 +162,9 @@ func (s *Service) maturityTargets(
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
 		scores = nil
 		var ok bool
-		v, ok, err = maturity.approvedOrNewestVersion(tx, a)
+		v, ok, err = maturityType.approvedOrNewestVersion(tx, a)
 		if err == nil && ok {
-			scores, err = maturity.readItemsCached(tx, s, a, v.ID)
+			scores, err = maturityType.readItemsCached(tx, s, a, v.ID)
 		}
 		return err
 	})
@@ -273,7 +273,7 @@ func mergeableItemsPredicate(
 	manualActions map[string]bool,
 ) func(into, it *api.POAMItem) bool {
 	edited, home := map[string]*api.POAMItem{}, map[string]*api.POAMItem{} // edited items by finding ID; edited items by additional control
-	for n, from := range poam.matchItems(items, previous) {
+	for n, from := range poamType.matchItems(items, previous) {
 		if from == nil || len(from.EditedFields) == 0 {
 			continue
 		}
@@ -324,17 +324,17 @@ func (s *Service) DraftPOAM(ctx context.Context, by api.Caller, in *api.Assessme
 	if by.AgentRunID != "" {
 		makeDraft = skipDraftEqualToReviewed(makeDraft) // an agent's draft replaces a decided version only if it differs
 	}
-	return writeDraft(ctx, s, by, in.AssessmentID, poam, makeDraft, nil)
+	return writeDraft(ctx, s, by, in.AssessmentID, poamType, makeDraft, nil)
 }
 
 // ListPOAM lists the versions of the plan, newest first.
 func (s *Service) ListPOAM(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.POAMVersion], error) {
-	return listVersions(ctx, s, by, poam, in)
+	return listVersions(ctx, s, by, poamType, in)
 }
 
 // GetPOAM returns a version of the plan of action and milestones (POA&M).
 func (s *Service) GetPOAM(ctx context.Context, by api.Caller, in *api.POAMInput) (*api.POAMVersion, error) {
-	return getVersion(ctx, s, by, poam, in.POAMVersionID)
+	return getVersion(ctx, s, by, poamType, in.POAMVersionID)
 }
 
 // ListPOAMItems lists a version's items, sorted by priority by default.
@@ -344,7 +344,7 @@ func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAM
 		ctx,
 		s,
 		by,
-		poam,
+		poamType,
 		in.POAMVersionID,
 		itemFilter{domain: &filter.Domain, control: &filter.ControlCode},
 	); err != nil {
@@ -359,7 +359,7 @@ func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAM
 		ctx,
 		s,
 		by,
-		poam,
+		poamType,
 		in.POAMVersionID,
 		[]any{filter, today},
 		in.Paging,
@@ -379,7 +379,7 @@ func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAM
 
 // GetPOAMItem returns an item of the plan.
 func (s *Service) GetPOAMItem(ctx context.Context, by api.Caller, in *api.POAMItemInput) (*api.POAMItem, error) {
-	return getItem(ctx, s, by, poam, "POA&M item", in.POAMItemID)
+	return getItem(ctx, s, by, poamType, "POA&M item", in.POAMItemID)
 }
 
 // UpdatePOAMItem applies a user's change to an item of the plan.
@@ -392,7 +392,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 			return nil, err
 		}
 	}
-	redrafted, err := draftItemWithoutEdits(ctx, s, by, poam, in.POAMItemID, b.Reset, s.draftPOAM)
+	redrafted, err := draftItemWithoutEdits(ctx, s, by, poamType, in.POAMItemID, b.Reset, s.draftPOAM)
 	if err != nil {
 		return nil, err
 	}
@@ -400,7 +400,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 	if err != nil {
 		return nil, err
 	}
-	return editItem(ctx, s, by, poam, in.POAMItemID, in.Match, change, nil)
+	return editItem(ctx, s, by, poamType, in.POAMItemID, in.Match, change, nil)
 }
 
 // EditPOAMItems applies a user's change to all items of the plan that a selection matches.
@@ -411,7 +411,7 @@ func (s *Service) EditPOAMItems(ctx context.Context, by api.Caller, in *api.Edit
 	}
 	var approved []api.POAMItem
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		v, err := poam.getVersion(tx, by.OrganizationID, in.POAMVersionID)
+		v, err := poamType.getVersion(tx, by.OrganizationID, in.POAMVersionID)
 		if err != nil {
 			return err
 		}
@@ -419,7 +419,7 @@ func (s *Service) EditPOAMItems(ctx context.Context, by api.Caller, in *api.Edit
 		if err != nil {
 			return err
 		}
-		approved, err = poam.lastApprovedItems(tx, s, &a)
+		approved, err = poamType.lastApprovedItems(tx, s, &a)
 		return err
 	})
 	if err != nil {
@@ -429,7 +429,7 @@ func (s *Service) EditPOAMItems(ctx context.Context, by api.Caller, in *api.Edit
 	if err != nil {
 		return nil, err
 	}
-	return editItems(ctx, s, by, poam, in.POAMVersionID, in.Body.ItemSelection, b.Reset, change)
+	return editItems(ctx, s, by, poamType, in.POAMVersionID, in.Body.ItemSelection, b.Reset, change)
 }
 
 // newPOAMItemChange returns a function that changes an item of the plan and returns the names of
@@ -515,12 +515,12 @@ func (s *Service) newPOAMItemChange(
 
 // SubmitPOAM puts a version of the plan under review.
 func (s *Service) SubmitPOAM(ctx context.Context, by api.Caller, in *api.SubmitPOAMInput) (*api.POAMVersion, error) {
-	return submitVersion(ctx, s, by, poam, in.POAMVersionID, in.Body)
+	return submitVersion(ctx, s, by, poamType, in.POAMVersionID, in.Body)
 }
 
 // ApprovePOAM approves a version of the plan.
 func (s *Service) ApprovePOAM(ctx context.Context, by api.Caller, in *api.DecidePOAMInput) (*api.POAMVersion, error) {
-	return approveVersion(ctx, s, by, poam, in.POAMVersionID, in.Body)
+	return approveVersion(ctx, s, by, poamType, in.POAMVersionID, in.Body)
 }
 
 // isRiskAcceptanceExpired reports whether the item's risk was accepted only until a date that has

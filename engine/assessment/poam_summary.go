@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/engine/plan"
 	"github.com/scf-service/service/store"
 )
 
@@ -21,11 +21,11 @@ func (s *Service) GetPOAMSummary(ctx context.Context, by api.Caller, in *api.POA
 	}
 	today := s.today()
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		v, err := poam.getVersion(tx, by.OrganizationID, in.POAMVersionID)
+		v, err := poamType.getVersion(tx, by.OrganizationID, in.POAMVersionID)
 		if err != nil {
 			return err
 		}
-		items, err := poam.readItems(tx, by.OrganizationID, v.ID)
+		items, err := poamType.readItems(tx, by.OrganizationID, v.ID)
 		if err != nil {
 			return err
 		}
@@ -44,11 +44,11 @@ func soaItemsForPOAM(tx *store.Tx, org string, v *api.POAMVersion) ([]api.SoAIte
 	if id == "" {
 		return nil, nil
 	}
-	g, err := gap.getVersion(tx, org, id)
+	g, err := gapType.getVersion(tx, org, id)
 	if err != nil || g.Inputs["soa_version_id"] == "" {
 		return nil, err
 	}
-	return soa.readItems(tx, org, g.Inputs["soa_version_id"])
+	return soaType.readItems(tx, org, g.Inputs["soa_version_id"])
 }
 
 func fillPOAMSummary(out *api.POAMSummary, items []api.POAMItem, today api.Date) {

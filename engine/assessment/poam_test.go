@@ -39,7 +39,7 @@ func TestPlanItemsOfOneControlMatchByTheirFinding(t *testing.T) {
 		planItem("c", "SITE-1", origin("new")),
 	}
 	var got []string
-	for _, m := range poam.matchItems(current, previous) {
+	for _, m := range poamType.matchItems(current, previous) {
 		if m == nil {
 			got = append(got, "none")
 		} else {
@@ -58,7 +58,7 @@ func TestPlanCodesStayWithTheirItems(t *testing.T) {
 	}
 	items := []api.POAMItem{planItem("POAM-001", "A-1"), planItem("POAM-002", "NEW-1"), planItem("POAM-003", "A-2")}
 	items[0].Dependencies = []string{"POAM-002", "POAM-003"}
-	carryPOAMCodes(items, poam.matchItems(items, old.items), &old)
+	carryPOAMCodes(items, poamType.matchItems(items, old.items), &old)
 	var codes []string
 	for _, i := range items {
 		codes = append(codes, i.ControlCode+" "+i.POAMCode)

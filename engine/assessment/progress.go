@@ -37,7 +37,7 @@ func (s *Service) Progress(ctx context.Context, by api.Caller, id string) (st Pr
 			return err
 		}
 		st.State = a.State
-		v, ok, err := soa.newestVersion(tx, by.OrganizationID, id)
+		v, ok, err := soaType.newestVersion(tx, by.OrganizationID, id)
 		if err != nil {
 			return err
 		}
@@ -148,9 +148,9 @@ func (s *Service) RedraftIfInputsChanged(ctx context.Context, by api.Caller, id 
 		return false, err
 	}
 	if gate == api.GateSoA {
-		return redraftIfInputsChanged(ctx, s, by, &a, soa, s.currentSoAInputs, s.draftSoA)
+		return redraftIfInputsChanged(ctx, s, by, &a, soaType, s.currentSoAInputs, s.draftSoA)
 	}
-	return redraftIfInputsChanged(ctx, s, by, &a, gap, s.currentInputsFromSoA, s.draftGap)
+	return redraftIfInputsChanged(ctx, s, by, &a, gapType, s.currentInputsFromSoA, s.draftGap)
 }
 
 func redraftIfInputsChanged[V, I any](

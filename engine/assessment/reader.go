@@ -35,7 +35,7 @@ type storedReader struct {
 func (s *Service) findReader(ctx context.Context, org, assessment, name string) (r *storedReader, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		if name == "" {
-			v, ok, err := soa.newestVersion(tx, org, assessment)
+			v, ok, err := soaType.newestVersion(tx, org, assessment)
 			if err != nil || !ok {
 				return err
 			}

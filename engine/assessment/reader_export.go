@@ -217,7 +217,7 @@ func readDecisions(tx *store.Tx, org, assessment string) (out []decision, err er
 		} else if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return nil, err
 		}
-		items, err := soa.readItems(tx, org, v.ID)
+		items, err := soaType.readItems(tx, org, v.ID)
 		if err != nil {
 			return nil, err
 		}

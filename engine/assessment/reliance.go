@@ -259,7 +259,7 @@ func gateWarnings(tx *store.Tx, owners *ownersOfVersions, a *api.Assessment, p *
 	if err != nil || p.Gate != api.GateSoA {
 		return out, err
 	}
-	v, err := soa.getVersion(tx, a.OrganizationID, p.TargetID)
+	v, err := soaType.getVersion(tx, a.OrganizationID, p.TargetID)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/judge"
-	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/internal/sampling"
 	"github.com/scf-service/service/store"
@@ -41,7 +40,7 @@ func whyLeftOpen(i *api.SoAItem) string {
 // isFullyReviewed reports whether a person has reviewed an item and left nothing open. Confirming
 // all items that match a filter doesn't count as a review.
 func isFullyReviewed(i *api.SoAItem) bool {
-	return plan.IsReviewed(i) && !i.ReviewedInBulk && i.Applicability != api.Undecided && (i.Carried == nil || !i.Carried.EvidenceChanged)
+	return judge.IsReviewed(i) && !i.ReviewedInBulk && i.Applicability != api.Undecided && (i.Carried == nil || !i.Carried.EvidenceChanged)
 }
 
 // stratumOf returns the stratum of an item: its implementation status or, if it doesn't apply, its applicability.
@@ -143,20 +142,20 @@ func (s *Service) GetReview(ctx context.Context, by api.Caller, in *api.SoAInput
 
 // newestForReview returns the newest version, given its ID, with its assessment and items.
 func newestForReview(tx *store.Tx, by api.Caller, id string) (v api.SoAVersion, a api.Assessment, items []api.SoAItem, err error) {
-	if v, err = soa.getVersion(tx, by.OrganizationID, id); err != nil {
+	if v, err = soaType.getVersion(tx, by.OrganizationID, id); err != nil {
 		return v, a, nil, err
 	}
 	if a, err = getAssessment(tx, by, v.AssessmentID); err != nil {
 		return v, a, nil, err
 	}
-	newest, _, err := soa.newestVersion(tx, by.OrganizationID, a.ID)
+	newest, _, err := soaType.newestVersion(tx, by.OrganizationID, a.ID)
 	if err != nil {
 		return v, a, nil, err
 	}
 	if newest.ID != v.ID {
 		return v, a, nil, api.Conflict("version %d of the Statement of Applicability is not the newest; review version %d", v.VersionNumber, newest.VersionNumber)
 	}
-	items, err = soa.readItems(tx, by.OrganizationID, v.ID)
+	items, err = soaType.readItems(tx, by.OrganizationID, v.ID)
 	return v, a, items, err
 }
 

@@ -28,7 +28,7 @@ func (s *Service) findReaders(ctx context.Context, org, assessment string, c cho
 	}
 	if c == (chosenReaders{}) {
 		err = s.db.View(ctx, func(tx *store.Tx) error {
-			v, _, err := soa.newestVersion(tx, org, assessment)
+			v, _, err := soaType.newestVersion(tx, org, assessment)
 			c.second = v.Inputs[secondReaderInput]
 			return err
 		})

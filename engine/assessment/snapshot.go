@@ -86,16 +86,16 @@ func (s *Service) Snapshot(ctx context.Context, by api.Caller, id string) (*Snap
 		}
 		d.Summary = *sum
 		d.Summary.IsStarter = d.Catalog.IsStarter
-		if d.SoA, d.SoAItems, err = soa.readNewest(tx, org, id); err != nil {
+		if d.SoA, d.SoAItems, err = soaType.readNewest(tx, org, id); err != nil {
 			return err
 		}
-		if d.Gap, d.Findings, err = gap.readNewest(tx, org, id); err != nil {
+		if d.Gap, d.Findings, err = gapType.readNewest(tx, org, id); err != nil {
 			return err
 		}
-		if d.Maturity, d.Scores, err = maturity.readNewest(tx, org, id); err != nil {
+		if d.Maturity, d.Scores, err = maturityType.readNewest(tx, org, id); err != nil {
 			return err
 		}
-		d.POAM, d.POAMItems, err = poam.readNewest(tx, org, id)
+		d.POAM, d.POAMItems, err = poamType.readNewest(tx, org, id)
 		return err
 	})
 	if d.Maturity != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/judge"
-	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/internal/itemfilter"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
@@ -161,7 +160,7 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 	if second != nil {
 		d.method += "; second reader " + second.describe()
 	}
-	previous, err := loadPreviousInView(ctx, s, a, soa, nil)
+	previous, err := loadPreviousInView(ctx, s, a, soaType, nil)
 	if err != nil {
 		return d, err
 	}
@@ -194,7 +193,7 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 		return err
 	})
 	d.mergePrevious = func(d *draft[api.SoAItem], previous *previousVersion[api.SoAItem]) {
-		matches := carryEdits(soa, d, previous.items, copySoAField)
+		matches := carryEdits(soaType, d, previous.items, copySoAField)
 		dropContradictingStatus(d)
 		isNew := newDocumentPredicate(read, previous.inputs)
 		for n := range d.items {
@@ -219,7 +218,7 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 // confirmedAnotherStatus reports whether a person confirmed the previous item as it was drafted, but its status was now drafted
 // differently. The person is asked again.
 func confirmedAnotherStatus(previous, drafted *api.SoAItem) bool {
-	return previous.IsManual("needs_review") && !previous.NeedsReview && plan.IsAssessed(previous) && plan.IsAssessed(drafted) &&
+	return previous.IsManual("needs_review") && !previous.NeedsReview && judge.IsAssessed(previous) && judge.IsAssessed(drafted) &&
 		previous.ImplementationStatus != drafted.ImplementationStatus
 }
 
@@ -356,7 +355,7 @@ func (s *Service) draftSoAItems(
 		return nil
 	})
 	if evaluation.reader.isModel() {
-		for _, n := range plan.ItemsOnRepeatedQuotes(items) {
+		for _, n := range judge.ItemsOnRepeatedQuotes(items) {
 			items[n].NeedsReview = true
 		}
 	}
@@ -369,7 +368,7 @@ func (s *Service) draftSoAItems(
 // copySoAField copies a field that a user edited and, if the field counts as a review, also whether
 // the item needs review.
 func copySoAField(to, from *api.SoAItem, field string) {
-	if slices.Contains(api.ReviewFields, field) && (plan.IsAssessed(from) || !plan.IsAssessed(to)) {
+	if slices.Contains(api.ReviewFields, field) && (judge.IsAssessed(from) || !judge.IsAssessed(to)) {
 		to.NeedsReview = from.NeedsReview
 	}
 	switch field {
@@ -457,17 +456,17 @@ func (s *Service) draftNextSoA(
 	if err := s.evidence.WaitForDocuments(ctx, by, assessment); err != nil {
 		return nil, err
 	}
-	return writeDraft(ctx, s, by, assessment, soa, makeDraft, nil)
+	return writeDraft(ctx, s, by, assessment, soaType, makeDraft, nil)
 }
 
 // ListSoA lists the versions of the Statement of Applicability (SoA), newest first.
 func (s *Service) ListSoA(ctx context.Context, by api.Caller, in *api.AssessmentListInput) (*api.List[api.SoAVersion], error) {
-	return listVersions(ctx, s, by, soa, in)
+	return listVersions(ctx, s, by, soaType, in)
 }
 
 // GetSoA returns a version of the Statement of Applicability.
 func (s *Service) GetSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
-	return getVersion(ctx, s, by, soa, in.SoAVersionID)
+	return getVersion(ctx, s, by, soaType, in.SoAVersionID)
 }
 
 // ListSoAItems lists a version's items, sorted by control code by default.
@@ -477,7 +476,7 @@ func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAIt
 		ctx,
 		s,
 		by,
-		soa,
+		soaType,
 		in.SoAVersionID,
 		itemFilter{domain: &filter.Domain, control: &filter.ControlCode, framework: &filter.Framework, requirement: &filter.Requirement},
 	)
@@ -501,7 +500,7 @@ func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAIt
 			(in.NeedsReview == "" || fmt.Sprint(i.NeedsReview) == in.NeedsReview) &&
 			matchesQuery(q, i.ControlCode, i.ControlTitle, i.Rationale, i.Reason)
 	})
-	return listItems(ctx, s, by, soa, in.SoAVersionID, filter, in.Paging, in.Sort, soaOrder, matches)
+	return listItems(ctx, s, by, soaType, in.SoAVersionID, filter, in.Paging, in.Sort, soaOrder, matches)
 }
 
 // matchesDomainAndControl reports whether an item has the given domain and control. An empty value
@@ -523,7 +522,7 @@ func matchesQuery(q string, texts ...string) bool {
 
 // GetSoAItem returns an item.
 func (s *Service) GetSoAItem(ctx context.Context, by api.Caller, in *api.SoAItemInput) (*api.SoAItem, error) {
-	return getItem(ctx, s, by, soa, "SoA item", in.SoAItemID)
+	return getItem(ctx, s, by, soaType, "SoA item", in.SoAItemID)
 }
 
 // changedFields lists the names of changed fields.
@@ -544,12 +543,12 @@ func assignField[T any](f *changedFields, name string, dst *T, v *T) {
 
 // SubmitSoA puts a version of the Statement of Applicability under review.
 func (s *Service) SubmitSoA(ctx context.Context, by api.Caller, in *api.SubmitSoAInput) (*api.SoAVersion, error) {
-	return submitVersion(ctx, s, by, soa, in.SoAVersionID, in.Body)
+	return submitVersion(ctx, s, by, soaType, in.SoAVersionID, in.Body)
 }
 
 // ApproveSoA approves a version of the Statement of Applicability.
 func (s *Service) ApproveSoA(ctx context.Context, by api.Caller, in *api.DecideSoAInput) (*api.SoAVersion, error) {
-	return approveVersion(ctx, s, by, soa, in.SoAVersionID, in.Body)
+	return approveVersion(ctx, s, by, soaType, in.SoAVersionID, in.Body)
 }
 
 // checkSoASubmittable returns an error if items violate validation rules of severity "error".
@@ -576,11 +575,11 @@ func checkSoASubmittable(items []api.SoAItem) error {
 func (s *Service) ValidateSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAValidation, error) {
 	out := &api.SoAValidation{SoAVersionID: in.SoAVersionID}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		v, err := soa.getVersion(tx, by.OrganizationID, in.SoAVersionID)
+		v, err := soaType.getVersion(tx, by.OrganizationID, in.SoAVersionID)
 		if err != nil {
 			return err
 		}
-		items, err := soa.readItems(tx, by.OrganizationID, in.SoAVersionID)
+		items, err := soaType.readItems(tx, by.OrganizationID, in.SoAVersionID)
 		if err != nil {
 			return err
 		}
@@ -647,7 +646,7 @@ var soaRules = []struct {
 		return ""
 	}},
 	{"implemented-evidenced", "warning", func(i *api.SoAItem) string {
-		if plan.IsImplementedWithoutEvidence(i) {
+		if judge.IsImplementedWithoutEvidence(i) {
 			return "marked as implemented without evidence"
 		}
 		return ""
@@ -710,7 +709,7 @@ func findSoAIssues(items []api.SoAItem) []api.ValidationIssue {
 // RegenerateSoA drafts the next version, preserving users' edits. If nothing has changed, a version that
 // is under review or approved stays the newest.
 func (s *Service) RegenerateSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
-	v, err := getVersion(ctx, s, by, soa, in.SoAVersionID)
+	v, err := getVersion(ctx, s, by, soaType, in.SoAVersionID)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
-	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
@@ -17,7 +16,7 @@ import (
 func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.UpdateSoAItemInput) (*api.SoAItem, error) {
 	b := in.Body
 	drafter := s.newDraftFuncIgnoringInclusion(in.SoAItemID, b.Reset, chosenReaders{})
-	redrafted, err := draftItemWithoutEdits(ctx, s, by, soa, in.SoAItemID, b.Reset, drafter)
+	redrafted, err := draftItemWithoutEdits(ctx, s, by, soaType, in.SoAItemID, b.Reset, drafter)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +27,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		}
 	}
 	return editItem(
-		ctx, s, by, soa, in.SoAItemID, in.Match, newSoAItemChange(by, b, redrafted, false),
+		ctx, s, by, soaType, in.SoAItemID, in.Match, newSoAItemChange(by, b, redrafted, false),
 		func(tx *store.Tx, e *store.Edit, before, after *api.SoAItem) error {
 			return recordLineCorrections(tx, by, e, statements, before, after)
 		},
@@ -39,7 +38,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 func (s *Service) EditSoAItems(ctx context.Context, by api.Caller, in *api.EditSoAItemsInput) (*api.EditResult, error) {
 	b := in.Body.Set
 	change := newSoAItemChange(by, b, nil, in.Body.Where != "")
-	return editItems(ctx, s, by, soa, in.SoAVersionID, in.Body.ItemSelection, b.Reset, change)
+	return editItems(ctx, s, by, soaType, in.SoAVersionID, in.Body.ItemSelection, b.Reset, change)
 }
 
 // newSoAItemChange returns a function that changes an item and returns the names of the changed
@@ -66,7 +65,7 @@ func newSoAItemChange(by api.Caller, b api.SoAItemChange, redrafted *api.SoAItem
 			return nil, api.Invalid("rationale", "state why %s is %s", i.ControlCode, prose.Humanize(i.Applicability))
 		}
 		if b.ImplementationStatus != nil {
-			i.Reason = plan.StatusSetByReason(by.Actor.Name)
+			i.Reason = judge.StatusSetByReason(by.Actor.Name)
 		}
 		if wasExcluded && i.Applicability.IsApplicable() && b.Rationale == nil { // the old rationale explained the exclusion
 			i.Rationale = judge.ManualInclusionReason(by.Actor.Name)

@@ -28,20 +28,20 @@ func (s *Service) PreviewSoADraft(ctx context.Context, by api.Caller, in *api.Dr
 	if err != nil {
 		return nil, err
 	}
-	d, err := withStoredEdits(ctx, s, &a, soa, made)
+	d, err := withStoredEdits(ctx, s, &a, soaType, made)
 	if err != nil {
 		return nil, err
 	}
 	out := &api.ArtifactDiff{Type: string(api.GateSoA)}
-	if out.ToSHA256, err = soa.draftHash(d); err != nil {
+	if out.ToSHA256, err = soaType.draftHash(d); err != nil {
 		return nil, err
 	}
-	to, err := soa.toRecords(d.items)
+	to, err := soaType.toRecords(d.items)
 	if err != nil {
 		return nil, err
 	}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		v, ok, err := soa.newestVersion(tx, a.OrganizationID, a.ID)
+		v, ok, err := soaType.newestVersion(tx, a.OrganizationID, a.ID)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (s *Service) PreviewSoADraft(ctx context.Context, by api.Caller, in *api.Dr
 		if err != nil {
 			return err
 		}
-		from, err := soa.readItemRecords(tx, a.OrganizationID, v.ID)
+		from, err := soaType.readItemRecords(tx, a.OrganizationID, v.ID)
 		if err != nil {
 			return err
 		}

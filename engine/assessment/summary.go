@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/store"
 )
 
@@ -43,14 +43,14 @@ func (s *Service) Summary(ctx context.Context, by api.Caller, in *api.Assessment
 func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, error) {
 	org := a.OrganizationID
 	out := &api.AssessmentSummary{
-		AssessmentID: a.ID, FindingsBySeverity: map[api.Severity]int{}, LastActivityAt: a.UpdatedAt, Reliance: plan.CountReliance(nil),
+		AssessmentID: a.ID, FindingsBySeverity: map[api.Severity]int{}, LastActivityAt: a.UpdatedAt, Reliance: judge.CountReliance(nil),
 	}
 	figures, err := store.ReadFigures(tx, org, a.ID)
 	if err != nil {
 		return nil, err
 	}
 	reader := ""
-	if v, ok, err := soa.newestVersion(tx, org, a.ID); err != nil {
+	if v, ok, err := soaType.newestVersion(tx, org, a.ID); err != nil {
 		return nil, err
 	} else if ok {
 		reader = v.Inputs[readerInput]

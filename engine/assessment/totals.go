@@ -2,7 +2,7 @@ package assessment
 
 import (
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/store"
 )
 
@@ -56,7 +56,7 @@ func ReadTotals(tx *store.Tx, org string) (Totals, error) {
 	return out, err
 }
 
-// compliancePercent returns the same as plan.CompliancePercent, computed from item counts.
+// compliancePercent returns the same as judge.CompliancePercent, computed from item counts.
 func compliancePercent(counts []store.SoAItemCount) (pct *float64, formula string) {
 	var assessed, full, partly int
 	for _, c := range counts {
@@ -71,7 +71,7 @@ func compliancePercent(counts []store.SoAItemCount) (pct *float64, formula strin
 			partly += c.N
 		}
 	}
-	return plan.CompliancePercentOf(assessed, full, partly)
+	return judge.CompliancePercentOf(assessed, full, partly)
 }
 
 // CountOverdue returns the number of plan items that ListOverdue lists.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/engine/gap"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -291,7 +291,7 @@ const filesOfOtherCatalogs = " (folders and assessments can be compared across c
 
 func compareGaps(before, after *Baseline) []Change {
 	out := []Change{}
-	for _, c := range plan.CompareFindings(before.toFindings(), after.toFindings(), nil) {
+	for _, c := range gap.CompareFindings(before.toFindings(), after.toFindings(), nil) {
 		c.Causes = []string{} // baselines do not record reasons
 		out = append(out, Change{GapChange: c})
 	}

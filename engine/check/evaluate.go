@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge/plan"
+	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -103,8 +103,8 @@ func (j *evaluation) computeFigures() {
 		}
 	}
 	items := j.Facts.soaItems()
-	f.Coverage, f.Formula = plan.CompliancePercent(items) // not rounded
-	f.Reliance = plan.CountReliance(items)
+	f.Coverage, f.Formula = judge.CompliancePercent(items) // not rounded
+	f.Reliance = judge.CountReliance(items)
 	f.Maturity = j.Facts.meanMaturity()
 	for _, g := range j.Facts.Findings {
 		f.Gaps[g.Severity]++

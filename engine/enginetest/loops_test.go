@@ -94,7 +94,7 @@ func TestLoopsReadsAreFlat(t *testing.T) {
 	defer e.Close()
 	loops := map[string]func(context.Context) error{
 		"events": e.Webhooks.RunOnce, "emails": e.Mail.RunAndWait, "syncs": e.Integrations.SyncDue, "alerts": e.Alerts.EvaluateAll,
-		"sessions and links": e.Identity.DeleteExpired, "stored responses": e.Idempotency.DeleteExpired, "files": e.DeleteUnreferencedBlobs,
+		"sessions and links": e.Identity.DeleteExpired, "stored responses": e.Idempotency.DeleteExpired, "files": e.Background.DeleteUnreferencedBlobs,
 		"unread documents": e.Evidence.EnqueueUnread, "abandoned runs": e.Agents.FailAbandonedRuns, "workflows": e.Workflows.DispatchRuns,
 	}
 	count := func() map[string]int64 {

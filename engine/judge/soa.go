@@ -273,3 +273,14 @@ func mainOwner(evidence []api.Evidence, owners map[string]string) *string {
 	}
 	return &best
 }
+
+// defaultWeight is the weight of a control for which the catalog has no weight.
+const defaultWeight = 5
+
+// ControlWeight returns the weight of a control, from 1 to 10, or a medium weight if the catalog has none.
+func ControlWeight(c api.Control) int {
+	if c.Weight == nil {
+		return defaultWeight
+	}
+	return *c.Weight
+}

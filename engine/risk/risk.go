@@ -1,5 +1,5 @@
-// Package risk rates the severity of gaps and names the business risks they lead to, in words for people who run a
-// company. It groups the domains of controls into a few themes, so that a report can merge many findings into one risk.
+// Package risk names the business risks that missing controls lead to, in words for people who run a company. It groups
+// the domains of controls into a few themes, so that a report can merge many findings into one risk.
 package risk
 
 import (

@@ -31,11 +31,13 @@ internal/testutil → client store engine/evidence/parse internal/secretbox engi
 client            → api internal/lazyregexp
 engine            → lower
 
+engine/background → engine/agent engine/workflowrun engine/alert engine/notify engine/notify/integration engine/notify/mail
+                  + engine/backupschedule engine/evidence engine/identity engine/idempotency store
 engine/agent      → engine/llm engine/agent/analysis engine/report engine/assessment engine/judge engine/judge/text engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 
 engine/sync       → engine/report engine/assessment engine/assessment/merge engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/prose
 engine/workflowrun → engine/report engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing
-engine/notify/alert → engine/notify/mail engine/catalog/scf engine/audit store api
+engine/alert      → engine/notify/mail engine/catalog/scf engine/audit store api
 engine/notify     → engine/notify/integration engine/notify/delivery engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp internal/editdistance
 engine/notify/integration → engine/notify/delivery engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp internal/editdistance internal/prose
 engine/notify/mail → engine/notify/delivery engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
@@ -52,17 +54,21 @@ engine/report/wording → api internal/prose
 engine/report/drawing →
 
 internal/bench/judgement → engine/assessment engine/judge engine/judge/modelreader engine/judge/reading engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples internal/prose
-engine/assessment → engine/assessment/merge engine/risk engine/judge/plan engine/judge engine/judge/modelreader engine/judge/reading engine/llm engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api internal/itemfilter internal/sampling internal/prose
+engine/assessment → engine/assessment/merge engine/plan engine/maturity engine/gap engine/judge engine/judge/modelreader
+                  + engine/judge/reading engine/llm engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit
+                  + store api internal/itemfilter internal/sampling internal/prose
                   + internal/leangc
 engine/assessment/merge → engine/catalog/scf api internal/prose
-engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance internal/prose
-engine/judge/plan → engine/judge engine/judge/text engine/risk api internal/lazyregexp internal/prose
+engine/check      → engine/gap engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance internal/prose
+engine/plan       → engine/maturity engine/judge engine/judge/text api internal/lazyregexp internal/prose
+engine/maturity   → engine/judge api internal/lazyregexp
+engine/gap        → engine/risk engine/judge engine/judge/text engine/catalog/scf api internal/prose
 engine/judge      → engine/judge/text engine/judge/reading engine/judge/criteria api internal/lazyregexp internal/vecmath internal/prose
 engine/judge/text → internal/language internal/lazyregexp internal/prose internal/questionnaire
 engine/judge/modelreader → engine/llm engine/judge/reading
 engine/judge/reading/crossencoder → engine/judge/reading internal/regularfile
 engine/judge/reading → internal/prose
-engine/risk       → api internal/prose
+engine/risk       →
 engine/agent/analysis → api internal/language internal/lazyregexp
 engine/llm        → api internal/tracing
 

@@ -1,4 +1,4 @@
-package plan
+package maturity
 
 import (
 	"io/fs"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/examples/judged"
 )
 
@@ -93,7 +94,7 @@ func TestMaturity(t *testing.T) {
 		{"figures", with(soaItem(api.Implemented, 1), figures), 4, true},
 		{"both", with(soaItem(api.Implemented, 1), figures, better), 5, true},
 	} {
-		m := RateMaturity(weighted(9), tc.item, 3)
+		m := Rate(weighted(9), tc.item, 3)
 		if m.Level != tc.level || m.Assessed != tc.assessed || m.Rationale == "" || m.Criteria == "" ||
 			(m.NextCriteria == "") != (m.Level == 5) {
 			t.Errorf("%s: %+v", tc.name, m)
@@ -101,9 +102,55 @@ func TestMaturity(t *testing.T) {
 	}
 	c := weighted(9)
 	c.Maturity = map[string]string{"3": "Everyone uses a token.", "4": "Utilize level 3 criteria definitions: none."}
-	if m := RateMaturity(c, soaItem(api.Implemented, 1), 9); m.Criteria != "Everyone uses a token." ||
+	if m := Rate(c, soaItem(api.Implemented, 1), 9); m.Criteria != "Everyone uses a token." ||
 		m.NextCriteria != genericLevelCriteria[4] ||
 		m.TargetLevel != 5 {
 		t.Errorf("criteria %q, %q, target %d", m.Criteria, m.NextCriteria, m.TargetLevel)
 	}
+}
+
+// A level that follows from a status set by a user has no confidence.
+func TestMaturityOfOverriddenStatus(t *testing.T) {
+	c := api.Control{Code: "END-04", DomainCode: "END"}
+	item := api.SoAItem{
+		Applicability:        api.Applicable,
+		ImplementationStatus: api.Implemented,
+		EvidenceCoverage:     api.CoverageAbsent,
+		Confidence:           0.75,
+		Reason:               judge.StatusSetByReason("Ann"),
+	}
+	if m := Rate(c, item, 3); m.Confidence != 0.75 || strings.Contains(m.Rationale, "Ann") {
+		t.Errorf("by the rules: %v, %s", m.Confidence, m.Rationale)
+	}
+	item.EditedFields = []string{"implementation_status"}
+	if m := Rate(c, item, 3); m.Confidence != 0 || !strings.Contains(m.Rationale, "The status was set by Ann.") {
+		t.Errorf("by a person: %v, %s", m.Confidence, m.Rationale)
+	}
+}
+
+func soaItem(status api.Implementation, ratio float64) api.SoAItem {
+	coverage := api.CoverageWeak
+	if ratio >= judge.MinStrongRatio {
+		coverage = api.CoverageStrong
+	}
+	return api.SoAItem{
+		Item:                 api.Item{ControlCode: "IAC-06", RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}},
+		Applicability:        api.Applicable,
+		ImplementationStatus: status,
+		CoverageRatio:        ratio,
+		EvidenceCoverage:     coverage,
+		Reason:               "Because.",
+	}
+}
+
+func weighted(w int) api.Control {
+	c := api.Control{
+		Code:                 "OWN-01",
+		Title:                "Multi-factor authentication",
+		DomainCode:           "IAC",
+		AssessmentObjectives: []api.AssessmentObjective{{Text: "MFA is required."}},
+	}
+	c.Weight = &w
+	c.IsMaterial = w == 10
+	return c
 }

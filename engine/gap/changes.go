@@ -1,10 +1,11 @@
-package plan
+package gap
 
 import (
 	"cmp"
 	"slices"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -48,7 +49,7 @@ func CompareFindings(before, after []api.Finding, causes []string) []api.GapChan
 	}
 	slices.SortFunc(out, func(a, b api.GapChange) int {
 		return cmp.Or(cmp.Compare(slices.Index(api.GapChangeKinds, a.Change), slices.Index(api.GapChangeKinds, b.Change)),
-			cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), compareCodes(a.ControlCode, b.ControlCode))
+			cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), scf.CompareNatural(a.ControlCode, b.ControlCode))
 	})
 	return out
 }

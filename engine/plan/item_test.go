@@ -6,14 +6,18 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/gap"
 )
+
+const today api.Date = "2026-11-20"
 
 func TestRemediation(t *testing.T) {
 	for severity, due := range map[api.Severity]api.Date{
 		api.SeverityCritical: "2026-12-18", // the 20th is a Sunday
 		api.SeverityHigh:     "2027-02-18", api.SeverityMedium: "2027-05-19", api.SeverityLow: "2027-11-19",
 	} {
-		f, _ := DraftFinding(weighted(9), soaItem(api.NotImplemented, 0), nil, nil)
+		missing := api.SoAItem{Applicability: api.Applicable, ImplementationStatus: api.NotImplemented}
+		f, _ := gap.DraftFinding(weighted(9), missing, nil, nil)
 		f.Severity = severity
 		p := DraftPOAMItem(weighted(9), f, MaturityGoal{}, today)
 		if p.DueDate != due || len(p.Milestones) == 0 || p.Milestones[len(p.Milestones)-1].DueDate != due {
@@ -64,4 +68,16 @@ func TestItemOfControlMissingFromCatalog(t *testing.T) {
 		!strings.Contains(p.AcceptanceCriteria[0], "SITE-1") {
 		t.Errorf("%q, %q, %q", p.Weakness, p.CorrectiveAction, p.AcceptanceCriteria)
 	}
+}
+
+func weighted(w int) api.Control {
+	c := api.Control{
+		Code:                 "OWN-01",
+		Title:                "Multi-factor authentication",
+		DomainCode:           "IAC",
+		AssessmentObjectives: []api.AssessmentObjective{{Text: "MFA is required."}},
+	}
+	c.Weight = &w
+	c.IsMaterial = w == 10
+	return c
 }

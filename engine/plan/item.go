@@ -10,6 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/engine/maturity"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -77,7 +78,7 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.
 
 // describeStatedTiming returns the note for an item whose due date is stated in the evidence.
 func describeStatedTiming(due api.Date, from *api.Evidence) *string {
-	note := fmt.Sprintf("Date as stated in %s (%s): %s.", formatLocation(from), due, quoteEvidence(from))
+	note := fmt.Sprintf("Date as stated in %s (%s): %s.", judge.FormatEvidenceLocation(from), due, judge.QuoteEvidence(from))
 	return &note
 }
 
@@ -237,7 +238,7 @@ func acceptanceCriteria(c api.Control, f api.Finding, goal MaturityGoal) []strin
 	}
 	criteria := c.Maturity[strconv.Itoa(goal.Target)]
 	if goal.Target > goal.Current && f.Status != api.NotEvidenced && criteria != "" && len(criteria) <= 300 &&
-		!noCriteriaPattern.MatchString(criteria) {
+		!maturity.LacksCriteria(criteria) {
 		out = append(out, fmt.Sprintf("Level %d is reached: ", goal.Target)+strings.TrimRight(text.CollapseSpace(criteria), ".")+".")
 	}
 	return append(out, "Verified by someone other than the owner.")

@@ -1,10 +1,11 @@
-package plan
+package gap
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
 )
 
 // A status set by a user as not in place counts as entirely missing, and the finding names the user.
@@ -26,7 +27,7 @@ func TestFindingOfOverriddenStatus(t *testing.T) {
 			ImplementationStatus: test.status,
 			EvidenceCoverage:     api.CoveragePartial,
 			CoverageRatio:        0.7,
-			Reason:               StatusSetByReason(name),
+			Reason:               judge.StatusSetByReason(name),
 		}
 		item.ControlCode, item.EditedBy, item.EditedFields = c.Code, &[]string{"Ben"}[0], []string{"implementation_status"}
 		f, falls := DraftFinding(c, item, nil, nil)
@@ -43,7 +44,7 @@ func TestFindingOfOverriddenStatus(t *testing.T) {
 		}
 	}
 	item := api.SoAItem{Applicability: api.Applicable, ImplementationStatus: api.NotAssessed}
-	if _, falls := DraftFinding(c, item, nil, nil); falls || IsAssessed(&item) {
+	if _, falls := DraftFinding(c, item, nil, nil); falls || judge.IsAssessed(&item) {
 		t.Error("a line that nobody judged is a gap, or counts as assessed")
 	}
 }
@@ -84,24 +85,5 @@ func TestApplyStatusOverride(t *testing.T) {
 	if RewriteForStatusOverride(&f, item, "Ann"); f.Severity != api.SeverityLow || f.Condition != "As told on the phone." ||
 		ParseOverridingUser(f.Cause) != "Ann" {
 		t.Errorf("edited: condition %q, cause %q", f.Condition, f.Cause)
-	}
-}
-
-// A level that follows from a status set by a user has no confidence.
-func TestMaturityOfOverriddenStatus(t *testing.T) {
-	c := api.Control{Code: "END-04", DomainCode: "END"}
-	item := api.SoAItem{
-		Applicability:        api.Applicable,
-		ImplementationStatus: api.Implemented,
-		EvidenceCoverage:     api.CoverageAbsent,
-		Confidence:           0.75,
-		Reason:               StatusSetByReason("Ann"),
-	}
-	if m := RateMaturity(c, item, 3); m.Confidence != 0.75 || strings.Contains(m.Rationale, "Ann") {
-		t.Errorf("by the rules: %v, %s", m.Confidence, m.Rationale)
-	}
-	item.EditedFields = []string{"implementation_status"}
-	if m := RateMaturity(c, item, 3); m.Confidence != 0 || !strings.Contains(m.Rationale, "The status was set by Ann.") {
-		t.Errorf("by a person: %v, %s", m.Confidence, m.Rationale)
 	}
 }

@@ -1,4 +1,5 @@
-package plan
+// Package maturity rates the maturity of controls from 0 to 5, based on the lines of a Statement of Applicability.
+package maturity
 
 import (
 	"fmt"
@@ -36,19 +37,19 @@ var (
 	)
 )
 
-// RateMaturity rates the maturity of a control from 0 to 5. Levels are cumulative: level 4 requires all of 3
+// Rate rates the maturity of a control from 0 to 5. Levels are cumulative: level 4 requires all of 3
 // plus metrics that management reviews, and level 5 all of 4 plus continuous improvement. Without evidence, the
 // control isn't rated: Assessed is false and the level is 0.
-func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
+func Rate(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 	m := api.MaturityScore{
 		Item:        judge.NewItem(c, item.RequirementCodes),
 		TargetLevel: min(5, max(0, target)),
-		Weight:      controlWeight(c),
+		Weight:      judge.ControlWeight(c),
 		Evidence:    []api.Evidence{},
 		Confidence:  item.Confidence,
 		Assessed:    true,
 	}
-	if !IsAssessed(&item) {
+	if !judge.IsAssessed(&item) {
 		m.Assessed = false
 		m.Rationale = "Not rated: the control is not assessed."
 		SetCurrentAndNextCriteria(&m, c)
@@ -65,7 +66,7 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 		m.Rationale = "Not rated: " + found + ". The practice itself may be in place; level 0 applies until there is evidence."
 	case api.NotImplemented:
 		m.Rationale = "Level 0: the evidence states that it is not done."
-		if who := userWhoSetStatus(item); who != "" {
+		if who := judge.UserWhoSetStatus(item); who != "" {
 			m.Rationale = "Level 0: " + who + " stated that it is not done."
 		}
 	case api.Planned:
@@ -87,7 +88,7 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 	case api.Implemented:
 		m.Level, m.Rationale = rateImplementedMaturity(item)
 	}
-	if who := userWhoSetStatus(item); who != "" {
+	if who := judge.UserWhoSetStatus(item); who != "" {
 		m.Confidence = 0 // the status wasn't derived from evidence
 		if item.ImplementationStatus != api.NotImplemented {
 			m.Rationale += " The status was set by " + who + "."
@@ -149,8 +150,11 @@ func levelCriteria(c api.Control, level int) string {
 		return ""
 	}
 	text := strings.TrimSpace(c.Maturity[strconv.Itoa(level)])
-	if text == "" || len(text) < 400 && noCriteriaPattern.MatchString(text) {
+	if text == "" || len(text) < 400 && LacksCriteria(text) {
 		return genericLevelCriteria[level]
 	}
 	return text
 }
+
+// LacksCriteria reports whether a catalog's text for a level only says that it has no criteria for the level.
+func LacksCriteria(text string) bool { return noCriteriaPattern.MatchString(text) }

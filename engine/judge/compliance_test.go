@@ -1,4 +1,4 @@
-package plan
+package judge
 
 import (
 	"strings"
@@ -9,8 +9,8 @@ import (
 
 func TestCompliance(t *testing.T) {
 	items := []api.SoAItem{
-		soaItem(api.Implemented, 1), soaItem(api.PartiallyImplemented, 0.5), soaItem(api.NotEvidenced, 0),
-		soaItem(api.NotAssessed, 0),
+		applicableItem(api.Implemented), applicableItem(api.PartiallyImplemented), applicableItem(api.NotEvidenced),
+		applicableItem(api.NotAssessed),
 		{Applicability: api.NotApplicable, ImplementationStatus: api.NotImplemented},
 	}
 	if pct, formula := CompliancePercent(items); pct == nil || *pct != 50 || !strings.Contains(formula, "1 implemented + ½ × 1") {
@@ -25,10 +25,10 @@ func TestConformity(t *testing.T) {
 	many := func(good, bad int) []api.SoAItem {
 		var items []api.SoAItem
 		for range good {
-			items = append(items, soaItem(api.Implemented, 1))
+			items = append(items, applicableItem(api.Implemented))
 		}
 		for range bad {
-			it := soaItem(api.PartiallyImplemented, 0.9)
+			it := applicableItem(api.PartiallyImplemented)
 			it.ControlCode = "BAD-01"
 			items = append(items, it)
 		}
@@ -56,4 +56,8 @@ func TestConformity(t *testing.T) {
 			t.Errorf("%+v: %+v", tc, r)
 		}
 	}
+}
+
+func applicableItem(status api.Implementation) api.SoAItem {
+	return api.SoAItem{Applicability: api.Applicable, ImplementationStatus: status}
 }

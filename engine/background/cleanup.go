@@ -1,4 +1,4 @@
-package engine
+package background
 
 import (
 	"context"
@@ -12,16 +12,16 @@ import (
 const sweepInterval = time.Hour
 
 // deleteExpiredPeriodically deletes expired records periodically until ctx ends.
-func (e *Engine) deleteExpiredPeriodically(ctx context.Context) {
-	ticks, stop := e.newTicker(sweepInterval)
+func (w *Worker) deleteExpiredPeriodically(ctx context.Context) {
+	ticks, stop := w.o.NewTicker(sweepInterval)
 	defer stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticks:
-			if e.db.IsLeader() {
-				e.deleteExpired(ctx)
+			if w.o.DB.IsLeader() {
+				w.deleteExpired(ctx)
 			}
 		}
 	}
@@ -34,39 +34,39 @@ const blobGracePeriod = 24 * time.Hour
 // DeleteUnreferencedBlobs deletes the files of deleted documents and reports. It keeps files
 // uploaded within blobGracePeriod, because the records that refer to them may not be stored yet. It
 // reads all records that may refer to a file, so it does nothing if it was called within blobGracePeriod.
-func (e *Engine) DeleteUnreferencedBlobs(ctx context.Context) error {
-	last, now := e.blobsSwept.Load(), e.clock().Unix()
+func (w *Worker) DeleteUnreferencedBlobs(ctx context.Context) error {
+	last, now := w.blobsSwept.Load(), w.o.Clock().Unix()
 	if last != 0 && now-last < int64(blobGracePeriod/time.Second) {
 		return nil
 	}
 	var referenced map[string]string
-	err := e.db.View(ctx, func(tx *store.Tx) (err error) {
+	err := w.o.DB.View(ctx, func(tx *store.Tx) (err error) {
 		referenced, err = store.ReferencedBlobs(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	deleted, err := e.db.Blobs().DeleteUnused(ctx, func(sha string) bool { return referenced[sha] != "" }, blobGracePeriod)
+	deleted, err := w.o.DB.Blobs().DeleteUnused(ctx, func(sha string) bool { return referenced[sha] != "" }, blobGracePeriod)
 	if len(deleted) > 0 {
-		e.log.Info("unreferenced files deleted", "count", len(deleted))
+		w.o.Logger.Info("unreferenced files deleted", "count", len(deleted))
 	}
 	if err == nil {
-		e.blobsSwept.Store(now)
+		w.blobsSwept.Store(now)
 	}
 	return err
 }
 
 // deleteExpired deletes expired sessions, links, secrets, stored responses and files. Failures are logged
 // and retried the next time.
-func (e *Engine) deleteExpired(ctx context.Context) {
+func (w *Worker) deleteExpired(ctx context.Context) {
 	for what, do := range map[string]func(context.Context) error{
-		"sessions and links": e.Identity.DeleteExpired,
-		"stored responses":   e.Idempotency.DeleteExpired,
-		"files":              e.DeleteUnreferencedBlobs,
+		"sessions and links": w.o.Identity.DeleteExpired,
+		"stored responses":   w.o.Idempotency.DeleteExpired,
+		"files":              w.DeleteUnreferencedBlobs,
 	} {
 		if err := do(ctx); err != nil && ctx.Err() == nil {
-			e.log.Warn("deleting expired records failed", "what", what, "error", err)
+			w.o.Logger.Warn("deleting expired records failed", "what", what, "error", err)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // Only sentences about money in general count, not those about one purchase, conditions or dates that have passed.
 func TestBudgetStart(t *testing.T) {
 	for sentence, want := range map[string]api.Date{
-		"No budget before 2027.":                                                        "2027-01-01",
+		"No budget before 2027.": "2027-01-01",
 		"There will be no spending on security tools until Q3 2027.":                    "2027-07-01",
 		"No new budget for information security is available before 1 April 2027.":      "2027-04-01",
 		"The board decided that no money can be spent before April 15, 2027.":           "2027-04-15",

@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/notify/alert"
+	"github.com/scf-service/service/engine/alert"
 	"github.com/scf-service/service/engine/notify/mail"
 	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"

@@ -127,8 +127,6 @@ func newCodeKey(code string) codeKey {
 	return codeKey{prefix: prefix, numbers: numbers, code: code}
 }
 
-func compareCodes(a, b string) int { return newCodeKey(a).compare(newCodeKey(b)) }
-
 func splitCode(code string) (domainPart string, numbers []int) {
 	prefix, rest, _ := strings.Cut(code, "-")
 	var n []int

@@ -1,4 +1,8 @@
-package plan
+// Package gap derives the findings of a gap analysis from a Statement of Applicability: what is missing, its likely cause
+// and effect, the severity, and a recommendation. It also compares the findings of two versions.
+//
+// Its functions only compute: the caller assigns IDs and saves the results.
+package gap
 
 import (
 	"cmp"
@@ -23,7 +27,7 @@ func DraftFinding(
 	implementationByCode map[string]api.Implementation,
 	frameworkNames map[string]string,
 ) (finding api.Finding, hasGap bool) {
-	if !IsAssessed(&item) || item.ImplementationStatus == api.Implemented && item.EvidenceCoverage == api.CoverageStrong {
+	if !judge.IsAssessed(&item) || item.ImplementationStatus == api.Implemented && item.EvidenceCoverage == api.CoverageStrong {
 		return api.Finding{}, false
 	}
 	f := api.Finding{
@@ -32,7 +36,7 @@ func DraftFinding(
 		Status:          item.ImplementationStatus,
 		Result:          resultFromStatus(item.ImplementationStatus),
 		GapType:         classifyGap(c, item),
-		Weight:          controlWeight(c),
+		Weight:          judge.ControlWeight(c),
 		Criteria:        describeCriteria(c, item, frameworkNames),
 		MissingElements: append([]string{}, item.MissingElements...),
 		Evidence:        append([]api.Evidence{}, item.Evidence...),
@@ -40,7 +44,7 @@ func DraftFinding(
 		Owner:           item.Owner,
 		Source:          "analysis",
 	}
-	if f.StatusSetBy = userWhoSetStatus(item); f.StatusSetBy != "" {
+	if f.StatusSetBy = judge.UserWhoSetStatus(item); f.StatusSetBy != "" {
 		f.MissingElements = stripNotes(f.MissingElements)
 	}
 	setFindingSeverity(&f, item)
@@ -54,11 +58,11 @@ func DraftFinding(
 // setFindingSeverity sets a finding's severity points from what its item lacks, and its severity
 // unless a user set it.
 func setFindingSeverity(f *api.Finding, item api.SoAItem) {
-	missing, who := 1-item.CoverageRatio, userWhoSetStatus(item)
+	missing, who := 1-item.CoverageRatio, judge.UserWhoSetStatus(item)
 	if who != "" {
 		missing = missingShareByStatus(item)
 	}
-	severity, points, reason := risk.RateSeverity(f.Weight, missing, item.RequirementCodes.Count(), f.Status)
+	severity, points, reason := RateSeverity(f.Weight, missing, item.RequirementCodes.Count(), f.Status)
 	f.SeverityPoints = points
 	if f.IsManual("severity") {
 		return
@@ -75,10 +79,10 @@ func setFindingSeverity(f *api.Finding, item api.SoAItem) {
 func RewriteForStatusOverride(f *api.Finding, item api.SoAItem, userName string) {
 	f.MissingElements = append([]string{}, item.MissingElements...)
 	if f.Status != item.ImplementationStatus {
-		item.ImplementationStatus, item.Reason = f.Status, StatusSetByReason(userName)
+		item.ImplementationStatus, item.Reason = f.Status, judge.StatusSetByReason(userName)
 		item.EditedFields, item.EditedBy = []string{"implementation_status"}, &userName
 	}
-	if userWhoSetStatus(item) != "" {
+	if judge.UserWhoSetStatus(item) != "" {
 		f.MissingElements = stripNotes(f.MissingElements)
 	}
 	setFindingSeverity(f, item)
@@ -114,26 +118,6 @@ func stripNotes(missing []string) []string {
 		out[i] = judge.StripNote(m)
 	}
 	return out
-}
-
-// setByPrefix begins the reason of an SoA line whose status a user set. The user's name follows.
-const setByPrefix = "Set by "
-
-// StatusSetByReason returns the reason of an SoA line whose status the named user set.
-func StatusSetByReason(userName string) string { return setByPrefix + userName + "." }
-
-// userWhoSetStatus returns the user who overrode the status, or "" if the status is automatic.
-func userWhoSetStatus(item api.SoAItem) string {
-	if !item.IsStatusOverruled() {
-		return ""
-	}
-	if name, is := strings.CutPrefix(item.Reason, setByPrefix); is {
-		return strings.TrimSuffix(name, ".")
-	}
-	if item.EditedBy != nil && *item.EditedBy != "" {
-		return *item.EditedBy
-	}
-	return "a person"
 }
 
 // missingShareByStatus returns the missing share that follows from a status set by a user. If the
@@ -219,7 +203,7 @@ func describeCondition(item api.SoAItem) string {
 			continue
 		}
 		shown[key] = true
-		fmt.Fprintf(&b, " %s: %s.", citationWithVerb(e), quoteEvidence(&e))
+		fmt.Fprintf(&b, " %s: %s.", citationWithVerb(e), judge.QuoteEvidence(&e))
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -228,7 +212,7 @@ func describeCondition(item api.SoAItem) string {
 // knowledge of the method. The item's reason contains the underlying figures.
 func describeStanding(item api.SoAItem) string {
 	n := countVerdicts(item)
-	if userWhoSetStatus(item) != "" {
+	if judge.UserWhoSetStatus(item) != "" {
 		return "A person set this status: " + prose.Humanize(item.ImplementationStatus) + "."
 	}
 	switch item.ImplementationStatus {
@@ -274,17 +258,7 @@ func citationWithVerb(e api.Evidence) string {
 	if verb == "" {
 		verb = "states"
 	}
-	return formatLocation(&e) + " " + verb
-}
-
-// formatLocation returns the document and place of a piece of evidence.
-func formatLocation(e *api.Evidence) string {
-	return judge.FormatLocation(cmp.Or(e.DocumentTitle, e.Filename), e.Locator, e.HeadingPath)
-}
-
-// quoteEvidence returns a piece of evidence in quotation marks, shortened and with people as initials.
-func quoteEvidence(e *api.Evidence) string {
-	return "“" + text.Shorten(strings.TrimRight(prose.InitialsInRecord(e.Quote), "."), 240) + "”"
+	return judge.FormatEvidenceLocation(&e) + " " + verb
 }
 
 func describeCriteria(c api.Control, item api.SoAItem, frameworkNames map[string]string) string {
@@ -323,7 +297,7 @@ var contradictionAdvice = map[judge.Contradiction]struct{ cause, advice string }
 
 func describeCause(item api.SoAItem) string {
 	n := countVerdicts(item)
-	if who := userWhoSetStatus(item); who != "" && item.ImplementationStatus != api.Implemented {
+	if who := judge.UserWhoSetStatus(item); who != "" && item.ImplementationStatus != api.Implemented {
 		set := overrideCausePrefix + who + overrideCauseMiddle + prose.Humanize(item.ImplementationStatus)
 		if note := item.Note; note != nil && strings.TrimSpace(*note) != "" {
 			return set + ". Their note: “" + text.Shorten(strings.TrimRight(text.CollapseSpace(*note), "."), 300) + "”."
@@ -356,17 +330,17 @@ func describeCause(item api.SoAItem) string {
 func uppercaseFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func describeEffect(c api.Control, item api.SoAItem) string {
-	d := domainForCode(c.Code)
+	effect := risk.EffectForControl(c.Code)
 	consequence := " Then " + risk.ForControl(c.Code).Consequence + "."
-	text := uppercaseFirst(d.effect) + "." + consequence
+	text := uppercaseFirst(effect) + "." + consequence
 	if item.ImplementationStatus == api.NotEvidenced {
-		text = "If the control isn't in place, " + d.effect + "." + consequence +
+		text = "If the control isn't in place, " + effect + "." + consequence +
 			" Until evidence is provided, an assessor can't rely on it."
 	}
 	if len(c.Risks) > 0 {
 		text += " Catalog risks: " + strings.Join(c.Risks[:min(len(c.Risks), 8)], ", ") + "."
 	}
-	if controlWeight(c) == 10 {
+	if judge.ControlWeight(c) == 10 {
 		text += " This is a material control: a deficiency in it may be a material weakness of the whole organization."
 	}
 	return text
@@ -406,7 +380,7 @@ func draftRecommendation(
 		b.WriteString(".")
 	}
 	switch {
-	case controlWeight(c) == 10:
+	case judge.ControlWeight(c) == 10:
 		b.WriteString(" A material control can't be replaced by a compensating control.")
 	case len(c.CompensatingControls) > 0:
 		b.WriteString(" Until then, possible compensating controls: " + prose.JoinOr(describeCompensatingControls(c, implementationByCode)) + ".")
@@ -436,14 +410,4 @@ func describeCompensatingControls(c api.Control, implementationByCode map[string
 		return inside
 	}
 	return outside
-}
-
-// defaultWeight is the weight of a control for which the catalog has no weight.
-const defaultWeight = 5
-
-func controlWeight(c api.Control) int {
-	if c.Weight == nil {
-		return defaultWeight
-	}
-	return *c.Weight
 }
