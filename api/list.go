@@ -118,3 +118,43 @@ func (o Opt[T]) AssignIfSet(dst **T) (assigned bool) {
 	}
 	return o.Set
 }
+
+// CheckDate returns an error unless d is a valid date. A nil date is valid.
+func CheckDate(field string, d *Date) error {
+	if d == nil {
+		return nil
+	}
+	if _, err := d.Time(); err != nil {
+		return Invalid(field, "%v", err)
+	}
+	return nil
+}
+
+// maxYearsAhead is how many years in the future a date may be. A later date probably means "never".
+const maxYearsAhead = 100
+
+// CheckDateLimit returns an error if d is not a valid date or is too far in the future.
+func CheckDateLimit(field string, d *Date, today Date) error {
+	if err := CheckDate(field, d); err != nil || d == nil {
+		return err
+	}
+	now, err := today.Time()
+	if err != nil {
+		return err
+	}
+	if last := DateOf(now.AddDate(maxYearsAhead, 0, 0)); *d > last {
+		return Invalid(field, "%s is more than %d years ahead; give a date up to %s", *d, maxYearsAhead, last)
+	}
+	return nil
+}
+
+// CheckDateNotPast is like CheckDateLimit and also rejects dates in the past.
+func CheckDateNotPast(field string, d *Date, today Date) error {
+	if err := CheckDateLimit(field, d, today); err != nil || d == nil {
+		return err
+	}
+	if *d < today {
+		return Invalid(field, "%s has passed; give a date from %s on", *d, today)
+	}
+	return nil
+}

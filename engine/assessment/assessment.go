@@ -107,7 +107,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 	if name == "" {
 		return nil, api.Invalid("name", "an assessment needs a name")
 	}
-	if err := checkDate("due_date", b.DueDate); err != nil {
+	if err := api.CheckDate("due_date", b.DueDate); err != nil {
 		return nil, err
 	}
 	client, err := trimClientName(&b.ClientName)
@@ -200,41 +200,6 @@ func trimClientName(name *string) (*string, error) {
 
 func newTenantRecord(tx *store.Tx, by api.Caller) api.TenantRecord {
 	return api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID}
-}
-
-func checkDate(field string, d *api.Date) error {
-	if d == nil {
-		return nil
-	}
-	if _, err := d.Time(); err != nil {
-		return api.Invalid(field, "%v", err)
-	}
-	return nil
-}
-
-// maxYearsAhead is how many years in the future a date may be. A later date probably means "never".
-const maxYearsAhead = 100
-
-// checkDateLimit returns an error if d is not a valid date or is too far in the future.
-func (s *Service) checkDateLimit(field string, d *api.Date) error {
-	if err := checkDate(field, d); err != nil || d == nil {
-		return err
-	}
-	if last := api.DateOf(s.clock().AddDate(maxYearsAhead, 0, 0)); *d > last {
-		return api.Invalid(field, "%s is more than %d years ahead; give a date up to %s", *d, maxYearsAhead, last)
-	}
-	return nil
-}
-
-// checkTodayOrLaterDate is like checkDateLimit and also rejects dates in the past.
-func (s *Service) checkTodayOrLaterDate(field string, d *api.Date) error {
-	if err := s.checkDateLimit(field, d); err != nil || d == nil {
-		return err
-	}
-	if today := s.today(); *d < today {
-		return api.Invalid(field, "%s has passed; give a date from %s on", *d, today)
-	}
-	return nil
 }
 
 // resolveFrameworks looks up framework IDs, codes and aliases in the catalog, without duplicates. If an
@@ -367,7 +332,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 	if b.Name != nil && strings.TrimSpace(*b.Name) == "" {
 		return nil, api.Invalid("name", "an assessment needs a name")
 	}
-	if err := checkDate("due_date", b.DueDate.Value); err != nil {
+	if err := api.CheckDate("due_date", b.DueDate.Value); err != nil {
 		return nil, err
 	}
 	client, err := trimClientName(b.ClientName)

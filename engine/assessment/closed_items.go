@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/plan"
 	"github.com/scf-service/service/store"
 )
 
@@ -92,7 +93,7 @@ func closeItemsWithoutGap(
 			if !inScope(it.ControlCode) {
 				it.Status = "cancelled"
 			}
-			syncMilestonesToStatus(&it, today, "the gap analysis, which no longer has this gap")
+			plan.SyncMilestonesToStatus(&it, today, "the gap analysis, which no longer has this gap")
 		}
 		it.FindingID, it.Dependencies = "", []string{}
 		out = append(out, it)

@@ -319,7 +319,7 @@ func (s *Service) newFindingChange(
 	redrafted *api.Finding,
 	soaItem func(*api.Finding) *api.SoAItem,
 ) (func(*api.Finding) ([]string, error), error) {
-	if err := firstError(validateOwner(b.Owner.Value), s.checkTodayOrLaterDate("due_date", b.DueDate.Value)); err != nil {
+	if err := firstError(validateOwner(b.Owner.Value), api.CheckDateNotPast("due_date", b.DueDate.Value, s.today())); err != nil {
 		return nil, err
 	}
 	if b.Status != nil && *b.Status == api.NotAssessed {
@@ -412,7 +412,7 @@ func isValidCustomCode(code string) bool {
 // it creates the first.
 func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGapInput) (*api.Finding, error) {
 	b := in.Body
-	if err := firstError(validateOwner(b.Owner), s.checkTodayOrLaterDate("due_date", b.DueDate)); err != nil {
+	if err := firstError(validateOwner(b.Owner), api.CheckDateNotPast("due_date", b.DueDate, s.today())); err != nil {
 		return nil, err
 	}
 	if b.Status == api.NotAssessed {

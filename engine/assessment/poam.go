@@ -137,7 +137,7 @@ func (s *Service) draftPOAMFrom(
 		}
 		for n := range d.items {
 			i := &d.items[n]
-			syncMilestonesToStatus(i, today, stringOrEmpty(i.EditedBy))
+			plan.SyncMilestonesToStatus(i, today, stringOrEmpty(i.EditedBy))
 		}
 		carryPOAMCodes(d.items, matches, &old)
 		for _, it := range closeItemsWithoutGap(&old, matches, inScope, today) {
@@ -442,7 +442,7 @@ func (s *Service) newPOAMItemChange(
 	approvedOf func(*api.POAMItem) *api.POAMItem,
 ) (func(*api.POAMItem) ([]string, error), error) {
 	for name, d := range map[string]*api.Date{"due_date": b.DueDate, "risk_accepted_until": b.RiskAcceptedUntil.Value} {
-		if err := s.checkTodayOrLaterDate(name, d); err != nil {
+		if err := api.CheckDateNotPast(name, d, s.today()); err != nil {
 			return nil, err
 		}
 	}
@@ -452,6 +452,7 @@ func (s *Service) newPOAMItemChange(
 	if b.CorrectiveAction != nil && api.IsBlank(*b.CorrectiveAction) {
 		return nil, api.Invalid("corrective_action", "state what is to be done")
 	}
+	edit := plan.Editor{Today: s.today(), UserName: by.Actor.Name}
 	return func(i *api.POAMItem) ([]string, error) {
 		var f changedFields
 		assignField(&f, "corrective_action", &i.CorrectiveAction, b.CorrectiveAction)
@@ -465,20 +466,20 @@ func (s *Service) newPOAMItemChange(
 		}
 		before := i.CurrentDueDate()
 		if b.DueDate != nil && approved != nil {
-			s.recordDueChange(by, i, *b.DueDate)
+			edit.RecordDueChange(i, *b.DueDate)
 			f.addIf("due_date", true)
 		} else {
 			assignField(&f, "due_date", &i.DueDate, b.DueDate)
 		}
-		if b.DueDate != nil && b.Milestones == nil && s.moveMilestones(by, i, before, approved != nil) {
+		if b.DueDate != nil && b.Milestones == nil && edit.MoveMilestones(i, before, approved != nil) {
 			f.addIf("milestones", true)
 		}
 		if b.Milestones != nil {
-			all, err := s.checkAndAttributeMilestones(by, i.Milestones, approved, *b.Milestones)
+			all, err := edit.CheckMilestones(i.Milestones, approved, *b.Milestones)
 			if err != nil {
 				return nil, err
 			}
-			if i.Status == "completed" && b.Status == nil && slices.ContainsFunc(all, isUnfinishedMilestone) {
+			if i.Status == "completed" && b.Status == nil && slices.ContainsFunc(all, plan.IsUnfinished) {
 				return nil, api.Invalid(
 					"milestones",
 					"%s is completed, and so are its milestones; set its status to in_progress to reopen one",
@@ -488,7 +489,7 @@ func (s *Service) newPOAMItemChange(
 			assignField(&f, "milestones", &i.Milestones, &all)
 		}
 		assignField(&f, "status", &i.Status, b.Status)
-		if b.Status != nil && syncMilestonesToStatus(i, s.today(), by.Actor.Name) {
+		if b.Status != nil && plan.SyncMilestonesToStatus(i, s.today(), by.Actor.Name) {
 			f.addIf("milestones", b.Milestones == nil)
 		}
 		f.addIf("risk_accepted_until", b.RiskAcceptedUntil.AssignIfSet(&i.RiskAcceptedUntil))

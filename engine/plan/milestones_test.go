@@ -1,19 +1,13 @@
-package assessment
+package plan
 
 import (
 	"testing"
-	"time"
 
 	"github.com/scf-service/service/api"
 )
 
-const today = api.Date("2030-06-15")
-
-func clockedService() *Service {
-	return &Service{clock: func() time.Time { return time.Date(2030, 6, 15, 9, 0, 0, 0, time.UTC) }}
-}
-
-var ann = api.Caller{Actor: api.Actor{Type: api.ActorUser, ID: "ann", Name: "Ann"}, UserID: "ann"}
+// ann edits in the middle of 2030.
+var ann = Editor{Today: "2030-06-15", UserName: "Ann"}
 
 func TestMilestonesFollowTheStatusOfTheirItem(t *testing.T) {
 	done := api.Milestone{Title: "a", Status: "completed", CompletedBy: "Bob"}
@@ -37,12 +31,12 @@ func TestMilestonesFollowTheStatusOfTheirItem(t *testing.T) {
 			}
 		}
 	}
-	check("completed", syncMilestonesToStatus(&i, today, "Ann"), true,
+	check("completed", SyncMilestonesToStatus(&i, ann.Today, "Ann"), true,
 		"completed by Bob", "completed by Ann", "completed by Ann", "cancelled by ")
-	check("completed again", syncMilestonesToStatus(&i, today, "Cy"), false,
+	check("completed again", SyncMilestonesToStatus(&i, ann.Today, "Cy"), false,
 		"completed by Bob", "completed by Ann", "completed by Ann", "cancelled by ")
 	i.Status = "in_progress"
-	check("reopened", syncMilestonesToStatus(&i, today, "Ann"), true,
+	check("reopened", SyncMilestonesToStatus(&i, ann.Today, "Ann"), true,
 		"completed by Bob", "open by ", "in_progress by ", "cancelled by ")
 }
 
@@ -77,13 +71,13 @@ func TestMilestonesThatAreRefused(t *testing.T) {
 		"completed before it was due": {given: []api.Milestone{{Title: "Late", DueDate: "2030-01-01", Status: "completed"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := clockedService().checkAndAttributeMilestones(ann, c.previous, c.approved, c.given)
+			got, err := ann.CheckMilestones(c.previous, c.approved, c.given)
 			if c.field == "" {
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, m := range got {
-					if m.Status == "completed" && (m.CompletedBy != "Ann" || *m.CompletedAt != today) {
+					if m.Status == "completed" && (m.CompletedBy != "Ann" || *m.CompletedAt != ann.Today) {
 						t.Errorf("completed by %q", m.CompletedBy)
 					}
 				}
@@ -102,8 +96,8 @@ func TestNewChangesAreAttributedToTheCaller(t *testing.T) {
 		DueDate: "2030-07-01",
 		Changes: []api.MilestoneChange{{By: "Bob", DueDate: "2030-08-01"}},
 	}
-	got, err := clockedService().checkAndAttributeMilestones(ann, nil, nil, []api.Milestone{m})
-	if err != nil || got[0].Changes[0].By != "Ann" || got[0].Changes[0].At != string(today) || got[0].Status != "open" {
+	got, err := ann.CheckMilestones(nil, nil, []api.Milestone{m})
+	if err != nil || got[0].Changes[0].By != "Ann" || got[0].Changes[0].At != string(ann.Today) || got[0].Status != "open" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
