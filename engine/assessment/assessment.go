@@ -49,6 +49,7 @@ type Service struct {
 
 	locks           assessmentLocks
 	draftCaches     draftCaches
+	hashes          hashCache
 	evaluationSlots chan struct{}     // limits concurrent evaluations
 	itemPages       *store.Cache[any] // pages of versions' items
 	owners          ownersOfVersions

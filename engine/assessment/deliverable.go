@@ -143,7 +143,7 @@ type deliverable interface {
 	collectEditedControls(tx *store.Tx, a *api.Assessment, controls map[string]bool) error
 	findUnapprovedNewest(tx *store.Tx, a *api.Assessment) (*api.Outdated, error)
 	deleteVersionsKeepingItems(tx *store.Tx, org, assessment string) ([]string, error)
-	undo(tx *store.Tx, by api.Caller, a *api.Assessment, e *store.Edit, dryRun, skipEdited bool) (*api.EditResult, error)
+	undo(tx *store.Tx, cache *hashCache, by api.Caller, a *api.Assessment, e *store.Edit, dryRun, skipEdited bool) (*api.EditResult, error)
 }
 
 // inputPrefixes maps each gate to the prefix of the keys under which dependent versions record

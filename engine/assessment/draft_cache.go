@@ -72,7 +72,10 @@ func (m *draftCaches) remove(assessment string) {
 
 // TrimCaches evicts the caches that have not been used during the last maxIdleTrims calls, and
 // reports whether it evicted any. It has to be called at regular intervals.
-func (s *Service) TrimCaches() (trimmed bool) { return s.draftCaches.evictIdle() }
+func (s *Service) TrimCaches() (trimmed bool) {
+	draftsTrimmed, hashesTrimmed := s.draftCaches.evictIdle(), s.hashes.trim()
+	return draftsTrimmed || hashesTrimmed
+}
 
 // evictIdle evicts the caches that have not been used recently.
 func (m *draftCaches) evictIdle() (trimmed bool) {

@@ -2,6 +2,7 @@ package assessment
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -55,7 +56,7 @@ func editItem[V, I any](
 			return err // invalid or unchanged: nothing to reopen
 		}
 		e := newEdit(tx, by, &a, k.gate)
-		edited, err := k.applyEdit(tx, by, &a, v, e, []I{item}, change)
+		edited, err := k.applyEdit(tx, &s.hashes, by, &a, v, e, []I{item}, change)
 		if err != nil {
 			return err
 		}
@@ -153,7 +154,7 @@ func editItems[V, I any](
 			return nil
 		}
 		e := newEdit(tx, by, &a, k.gate)
-		if _, err := k.applyEdit(tx, by, &a, v, e, selected, change); err != nil {
+		if _, err := k.applyEdit(tx, &s.hashes, by, &a, v, e, selected, change); err != nil {
 			return err
 		}
 		return errors.Join(k.recordEditInTimeline(tx, by, e), k.completeResult(tx, by, out, e))
@@ -220,6 +221,7 @@ func (k deliverableType[V, I]) tryChange(v *V, item, tried *I, change func(*I) (
 // edit e describes how to undo the change.
 func (k deliverableType[V, I]) applyEdit(
 	tx *store.Tx,
+	cache *hashCache,
 	by api.Caller,
 	a *api.Assessment,
 	v V,
@@ -239,6 +241,10 @@ func (k deliverableType[V, I]) applyEdit(
 		}
 	}
 	e.VersionID = k.version(&v).ID
+	stored, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
 	for n := range items {
 		before := items[n]
 		was, err := toFields(&before)
@@ -266,11 +272,7 @@ func (k deliverableType[V, I]) applyEdit(
 		}
 	}
 	addAuthor(k.version(&v), by)
-	if err := k.recomputeItemCountAndHash(tx, by.OrganizationID, &v); err != nil {
-		return nil, err
-	}
-	k.version(&v).UpdatedAt = tx.Now()
-	return items, errors.Join(k.saveVersionAndArtifact(tx, by, &v), insertEdit(tx, by, e))
+	return items, errors.Join(k.saveEdited(tx, cache, by, &v, string(stored), items), insertEdit(tx, by, e))
 }
 
 // recordEditInTimeline writes an edit to the timeline as a single event, although the audit trail

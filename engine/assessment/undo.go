@@ -171,7 +171,7 @@ func (s *Service) Undo(ctx context.Context, by api.Caller, in *api.UndoInput) (*
 		if err := by.Require(gatePermissions[e.Gate]); err != nil {
 			return err
 		}
-		out, err = deliverables[e.Gate].undo(tx, by, &a, e, in.Body.DryRun, in.Body.SkipEdited)
+		out, err = deliverables[e.Gate].undo(tx, &s.hashes, by, &a, e, in.Body.DryRun, in.Body.SkipEdited)
 		return err
 	})
 	return out, err
@@ -203,7 +203,7 @@ func lastEdit(tx *store.Tx, by api.Caller, assessment string) (*store.Edit, erro
 // undo restores the items that an edit changed. If items were edited since, it returns an error or,
 // if skipEdited is set, leaves those items alone.
 func (k deliverableType[V, I]) undo(
-	tx *store.Tx, by api.Caller, a *api.Assessment, e *store.Edit, dryRun, skipEdited bool,
+	tx *store.Tx, cache *hashCache, by api.Caller, a *api.Assessment, e *store.Edit, dryRun, skipEdited bool,
 ) (*api.EditResult, error) {
 	v, err := k.getVersion(tx, by.OrganizationID, e.VersionID)
 	if err != nil {
@@ -285,7 +285,7 @@ func (k deliverableType[V, I]) undo(
 	undo := newEdit(tx, by, a, k.gate)
 	undo.UndoOf = e.ID
 	n := -1
-	if _, err := k.applyEdit(tx, by, a, v, undo, changed, func(i *I) ([]string, error) { // called for the items in order
+	if _, err := k.applyEdit(tx, cache, by, a, v, undo, changed, func(i *I) ([]string, error) { // called for the items in order
 		n++
 		it := *k.item(i)
 		*i = restored[n]

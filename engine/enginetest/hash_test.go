@@ -2,6 +2,7 @@ package enginetest_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/scf-service/service/api"
@@ -15,6 +16,7 @@ func TestDraftsAreHashedAsStored(t *testing.T) {
 	ctx := t.Context()
 	a := b.assess(t, "soc2-tsc", policies(t, 4, 3), api.StateFrameworkSelected)
 	in := &api.AssessmentInput{AssessmentID: a.ID}
+	var check func()
 	drafts := func() {
 		t.Helper()
 		_, err1 := b.Assessments.DraftSoA(ctx, b.by, &api.DraftSoAInput{AssessmentInput: *in})
@@ -26,6 +28,10 @@ func TestDraftsAreHashedAsStored(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		check()
+	}
+	check = func() {
+		t.Helper()
 		d, err := b.Assessments.Snapshot(ctx, b.by, a.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -62,4 +68,25 @@ func TestDraftsAreHashedAsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	drafts()
+	// After an edit, only what it changed is read and encoded.
+	for n, at := range []int{7, 7, 40, 2, 33, 40} {
+		if _, err := b.setOwner(t, b.soaItems(t, a.ID)[at].ID, fmt.Sprint("Owner ", n), api.Match{}); err != nil {
+			t.Fatal(err)
+		}
+		check()
+	}
+	if _, err := b.Assessments.Undo(ctx, b.by, &api.UndoInput{AssessmentInput: *in}); err != nil {
+		t.Fatal(err)
+	}
+	check()
+	many := &api.EditSoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: b.latestSoA(t, a.ID).ID}}
+	many.Body.Where, many.Body.Set.Note = "true", api.Some("all")
+	if _, err := b.Assessments.EditSoAItems(ctx, b.by, many); err != nil {
+		t.Fatal(err)
+	}
+	check()
+	if _, err := b.setOwner(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	check()
 }
