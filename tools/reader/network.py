@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 LABELS = ["states", "part", "plans", "contradicts", "silent"]
-LAYERS, WIDTH, INNER, HEADS, VOCABULARY, POSITIONS = 6, 384, 1536, 12, 30522, 192
+WIDTH, INNER, HEADS, VOCABULARY, POSITIONS = 384, 1536, 12, 30522, 192
 MAGIC = b"READER01"
 ACTIVATION_LIMIT = 8191  # as in the runner
 
@@ -39,6 +39,10 @@ def read_safetensors(file):
                                     count=(end - begin) // types[entry["dtype"]].itemsize)
             out[name] = flat.reshape(entry["shape"]).clone()
     return out
+
+
+def count_layers(weights, prefix):
+    return 1 + max(int(name[len(prefix):].split(".")[0]) for name in weights if name.startswith(prefix))
 
 
 def write_safetensors(file, tensors):
@@ -95,26 +99,36 @@ class Layer(nn.Module):
 
 
 class CrossEncoder(nn.Module):
-    def __init__(self, dropout=0.1):
+    def __init__(self, layers, dropout=0.1):
         super().__init__()
         self.word = nn.Embedding(VOCABULARY, WIDTH)
         self.position = nn.Embedding(POSITIONS, WIDTH)
         self.segment = nn.Embedding(2, WIDTH)
         self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
-        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+        self.layers = nn.ModuleList(Layer() for _ in range(layers))
         self.head = nn.Linear(2 * WIDTH, len(LABELS))
         self.dropout = dropout
         self.frozen = 0  # number of lower layers that don't learn
 
-    def load_base(self, folder):
+    @classmethod
+    def from_weights(cls, weights, dropout=0.1):
+        """Returns a network with weights that were trained before, and as many layers as they have."""
+        model = cls(count_layers(weights, "layers."), dropout)
+        model.load_state_dict(weights)
+        return model
+
+    @classmethod
+    def from_base(cls, folder, dropout=0.1):
+        """Returns a network with the weights of a sentence model and a new last layer."""
         t = read_safetensors(os.path.join(folder, "model.safetensors"))
+        model = cls(count_layers(t, "encoder.layer."), dropout)
         e = "embeddings."
         state = {
             "word.weight": t[e + "word_embeddings.weight"], "position.weight": t[e + "position_embeddings.weight"][:POSITIONS],
             "segment.weight": t[e + "token_type_embeddings.weight"],
             "norm.weight": t[e + "LayerNorm.weight"], "norm.bias": t[e + "LayerNorm.bias"],
         }
-        for i in range(LAYERS):
+        for i in range(len(model.layers)):
             p, s = f"encoder.layer.{i}.", f"layers.{i}."
             for kind in ("weight", "bias"):
                 state[f"{s}qkv.{kind}"] = torch.cat([t[f"{p}attention.self.{m}.{kind}"] for m in ("query", "key", "value")])
@@ -123,10 +137,11 @@ class CrossEncoder(nn.Module):
                 state[f"{s}up.{kind}"] = t[f"{p}intermediate.dense.{kind}"]
                 state[f"{s}down.{kind}"] = t[f"{p}output.dense.{kind}"]
                 state[f"{s}norm2.{kind}"] = t[f"{p}output.LayerNorm.{kind}"]
-        missing, _ = self.load_state_dict(state, strict=False)
+        missing, _ = model.load_state_dict(state, strict=False)
         assert set(missing) == {"head.weight", "head.bias"}, missing
-        nn.init.normal_(self.head.weight, std=0.02)
-        nn.init.zeros_(self.head.bias)
+        nn.init.normal_(model.head.weight, std=0.02)
+        nn.init.zeros_(model.head.bias)
+        return model
 
     def forward(self, ids, segments, real):
         mask = torch.where(real, 0.0, -1e9)[:, None, None, :]

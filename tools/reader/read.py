@@ -68,8 +68,7 @@ def main():
     options = p.parse_args()
     torch.set_num_threads(options.threads)
     tokenizer = WordPiece(os.path.join(options.base or base_folder(), "vocab.txt"))
-    model = CrossEncoder()
-    model.load_state_dict(read_safetensors(options.weights))
+    model = CrossEncoder.from_weights(read_safetensors(options.weights))
     with open(options.statements, encoding="utf-8") as f:
         for line in f:
             for reading in read_statement(model, tokenizer, json.loads(line)):

@@ -103,11 +103,9 @@ def optimizer_for(model, options):
 def start(options, tokenizer, write):
     """Returns a network with the base model's weights, after a first training stage on pairs made by rules."""
     torch.manual_seed(options.seed)
-    model = CrossEncoder(options.dropout)
     if options.start:
-        model.load_state_dict(read_safetensors(options.start))
-        return model
-    model.load_base(options.base)
+        return CrossEncoder.from_weights(read_safetensors(options.start), options.dropout)
+    model = CrossEncoder.from_base(options.base, options.dropout)
     if options.made:
         made = synthetic.pairs(options.criteria, options.seed)
         made.sort(key=lambda e: zlib.crc32(repr(e).encode()))
