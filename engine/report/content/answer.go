@@ -26,9 +26,13 @@ func (s *Story) writeHeadline() string {
 }
 
 // describeExtremes names the strongest and the weakest domain. If they can't be distinguished, it
-// returns "Where each domain stands".
+// counts the domains without enough evidence, or returns "Where each domain stands" if there are none.
 func (s *Story) describeExtremes() string {
 	if s.Strongest == "" {
+		if n := len(s.silentDomains()); n > 0 {
+			return fmt.Sprintf("%s of %s can't be judged for lack of evidence",
+				prose.GroupThousands(n), prose.Count(len(s.Domains), "domain", "domains"))
+		}
 		return "Where each domain stands"
 	}
 	return fmt.Sprintf("%s is strongest; %s is weakest", s.Strongest, s.Weakest)
@@ -50,10 +54,13 @@ func (v *Report) writeAnswer(s *Story) []string {
 	}
 	client := wording.OrDefault(v.client, "The organization")
 	first := fmt.Sprintf(
-		"%s can show that %s of the %s that apply%s %s in place and %s partly",
+		"%s can show that %s of the %s that apply%s %s in place",
 		client, prose.GroupThousands(p.Implemented), prose.Count(p.Applicable, "measure", "measures"), against,
-		map[bool]string{true: "is", false: "are"}[p.Implemented == 1], prose.GroupThousands(p.Partially),
+		map[bool]string{true: "is", false: "are"}[p.Implemented == 1],
 	)
+	if p.Partially > 0 {
+		first += fmt.Sprintf(" and %s partly", prose.GroupThousands(p.Partially))
+	}
 	if p.Implemented+p.Partially == 0 {
 		first = fmt.Sprintf("%s can show none of the %s that apply%s", client, prose.Count(p.Applicable, "measure", "measures"), against)
 	}
@@ -87,17 +94,16 @@ func (v *Report) writeAnswer(s *Story) []string {
 		out = append(out, v.explainNoRisks())
 	}
 	if n := v.countOpenActions(); n > 0 {
-		third := fmt.Sprintf("Closing the gaps takes %s and about %s", prose.Count(n, "action", "actions"), s.Effort)
-		if asks := v.evidenceRequests(); 2*asks > n {
-			some := prose.Count(asks, "asks", "ask") + " only"
-			if asks == n {
-				some = "all ask first"
-			}
-			third = fmt.Sprintf("The plan has %s, of which %s for evidence of what may already be done, with an effort of about %s",
-				prose.Count(n, "action", "actions"), some, s.Effort)
-		}
+		third := fmt.Sprintf("The plan has %s, with an effort of about %s", prose.Count(n, "action", "actions"), s.Effort)
 		if last := v.lastDueDate(); last != "" {
-			third += ", until " + formatLongDate(last)
+			third += " until " + formatLongDate(last)
+		}
+		switch asks := v.evidenceRequests(); {
+		case asks == n:
+			third += "; it asks only for evidence of what may already be done, and what turns out to be missing comes on top"
+		case asks > 0:
+			third += fmt.Sprintf("; %s only for evidence of what may already be done, and what turns out to be missing comes on top",
+				prose.Count(asks, "of them asks", "of them ask"))
 		}
 		out = append(out, third+".")
 	} else if v.POAM == nil {
@@ -160,9 +166,13 @@ func (v *Report) writeDecision(s *Story) string {
 		return "Confirm that the remaining risks are accepted; the plan has no open actions."
 	}
 	var asks []string
-	if v.approvalStatus(api.GatePOAM).approved {
+	requests := v.evidenceRequests()
+	switch {
+	case s.Posture.Rating == "unproven" && 2*requests > open:
+		asks = append(asks, fmt.Sprintf("have the evidence that exists collected first (%s)", prose.Count(requests, "request", "requests")))
+	case v.approvalStatus(api.GatePOAM).approved:
 		asks = append(asks, fmt.Sprintf("release the approved plan of %s", prose.Count(open, "action", "actions")))
-	} else {
+	default:
 		asks = append(asks, fmt.Sprintf("approve the plan of %s", prose.Count(open, "action", "actions")))
 	}
 	items, effort, until := 0, Effort{}, ""
@@ -177,7 +187,11 @@ func (v *Report) writeDecision(s *Story) string {
 			effort, prose.Count(items, "action", "actions"), until))
 	}
 	if s.WithoutOwner > 0 {
-		asks = append(asks, fmt.Sprintf("name an owner for %s without one", prose.Count(s.WithoutOwner, "action", "actions")))
+		all := prose.Count(s.WithoutOwner, "action", "actions") + " without one"
+		if s.WithoutOwner == open {
+			all = "each action"
+		}
+		asks = append(asks, "name an owner for "+all)
 	}
 	return prose.Capitalize(prose.JoinAnd(asks)) + "."
 }

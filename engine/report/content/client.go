@@ -96,10 +96,15 @@ func (v *Report) answerTiles() block.Facts {
 		if p.Target != nil {
 			label = "Maturity; target " + prose.Decimal(*p.Target)
 		}
+		if p.Rating == "unproven" {
+			label += fmt.Sprintf("; only %s of %s rated",
+				prose.GroupThousands(v.MaturitySummary.Overall.Assessed), prose.GroupThousands(v.MaturitySummary.Overall.Controls))
+		}
 		f.Add(label, block.Text(prose.Decimal(*p.Maturity)))
 	}
 	if v.Gap != nil {
-		f.Add("Critical and high findings", block.Number(p.Critical+p.High))
+		f.Add(fmt.Sprintf("Critical and high findings; %s shown by evidence", prose.GroupThousands(p.shownGrave)),
+			block.Number(p.Critical+p.High))
 	}
 	if v.POAM != nil {
 		f.Add("Open actions", block.Number(v.countOpenActions()))
@@ -157,7 +162,7 @@ func (v *Report) briefSection() []block.Block {
 			{Name: "Worst", Width: 3},
 			{Name: "Findings", Width: 3, Number: true},
 			{Name: "What may happen", Width: 9},
-			{Name: "First step", Width: 8},
+			{Name: "Main action", Width: 8},
 			{Name: "Due", Width: 4},
 		},
 	}
@@ -262,13 +267,13 @@ func (v *Report) riskCard(r *KeyRisk) block.Card {
 			block.Span{Text: " " + citation(e), UserText: true}))
 	}
 	if r.Actions > 0 {
-		f.AddText("First step", describeStep(r.FirstStep, r.Owner, r.StepDue))
+		f.AddText("Main action", describeStep(r.FirstStep, r.Owner, r.StepDue))
 		f.AddText("Why this date", r.dateReason)
 		if r.Proof != "" {
 			f.AddText("Proof of success", r.Proof+".")
 		}
 		if r.Actions > 1 {
-			f.AddText("Then", fmt.Sprintf("%s; results are due from %s to %s.", prose.Count(r.Actions-1, "more action", "more actions"),
+			f.AddText("All actions", fmt.Sprintf("%s; results are due from %s to %s.", prose.Count(r.Actions, "action", "actions"),
 				wording.OrDefault(string(r.FirstDue), "an open date"), wording.OrDefault(string(r.LastDue), "an open date")))
 		}
 	}
@@ -301,7 +306,7 @@ func formatFirstCodes(codes []string, n int) string {
 func (v *Report) postureSection() []block.Block {
 	s := v.Story()
 	if v.SoA == nil || len(s.Domains) == 0 {
-		return []block.Block{block.NewPara("empty", "No Statement of Applicability has been drafted yet, so there is no posture to show.")}
+		return []block.Block{block.NewPara("empty", "No Statement of Applicability has been drafted yet, so nothing can be shown yet.")}
 	}
 	order := "weakest first"
 	if s.Weakest != "" {
@@ -315,9 +320,9 @@ func (v *Report) postureSection() []block.Block {
 	}
 	if m := v.MaturitySummary; m != nil && m.Overall.Mean != nil {
 		out = append(out, block.Heading{ID: v.anchors.assign("posture", "maturity"), Text: "Maturity against the target"})
-		out = append(out, block.NewPara("", v.describeMaturity()))
+		out = append(out, block.NewPara("", v.describeMaturityOf("measure", "measures")))
 		if r, ok := radarChart(m.Domains); ok {
-			r.Title = v.maturityMessage()
+			r.Title = v.maturityMessage(radarDomains(m.Domains))
 			out = append(out, r)
 		}
 		out = append(out, v.maturityGapTable())
@@ -325,22 +330,29 @@ func (v *Report) postureSection() []block.Block {
 	return out
 }
 
-// maturityMessage returns the title of the radar chart, which states what it shows.
-func (v *Report) maturityMessage() string {
+// maturityMessage returns the title of a radar chart of the given domains, which states what it shows.
+func (v *Report) maturityMessage(shown []api.DomainMaturity) string {
 	m := v.MaturitySummary.Overall
 	s := fmt.Sprintf("Maturity is %s of 5", prose.Decimal(*m.Mean))
 	if m.TargetMean != nil {
 		s += ", the target " + prose.Decimal(*m.TargetMean)
 	}
-	if far := v.maturityGaps(); len(far) > 0 {
-		s += "; " + wording.OrDefault(far[0].DomainName, far[0].DomainCode) + " is furthest from it"
+	if len(shown) == 0 {
+		return s
+	}
+	of := ""
+	if rated := weakestDomains(v.MaturitySummary.Domains, len(v.MaturitySummary.Domains)); len(rated) > len(shown) {
+		of = fmt.Sprintf("of the %d largest domains, ", len(shown))
+	}
+	if far := maturityGaps(shown); len(far) > 0 {
+		s += fmt.Sprintf("; %s%s is furthest from it", of, wording.OrDefault(far[0].DomainName, far[0].DomainCode))
 	}
 	return s
 }
 
 // maturityGaps returns the domains below their target, those with the largest gap first.
-func (v *Report) maturityGaps() (out []api.DomainMaturity) {
-	for _, d := range v.MaturitySummary.Domains {
+func maturityGaps(domains []api.DomainMaturity) (out []api.DomainMaturity) {
+	for _, d := range domains {
 		if d.Mean != nil && d.TargetMean != nil && *d.Mean < *d.TargetMean {
 			out = append(out, d)
 		}
@@ -356,7 +368,7 @@ const maxMaturityGaps = 15
 
 // maturityGapTable returns a table of the domains with the largest gap to their target.
 func (v *Report) maturityGapTable() block.Table {
-	gaps := v.maturityGaps()
+	gaps := maturityGaps(v.MaturitySummary.Domains)
 	t := block.Table{
 		Caption: "Domains furthest from their target", Empty: "Every rated domain reaches its target.",
 		Columns: []block.Column{
@@ -388,11 +400,31 @@ func (v *Report) profilesSection() []block.Block {
 		return []block.Block{block.NewPara("empty", "Nothing has been assessed yet.")}
 	}
 	var out []block.Block
+	silent := block.Table{Caption: "Domains without enough evidence on any measure", Columns: []block.Column{
+		{Name: "Domain", Width: 7},
+		{Name: "Measures", Width: 3, Number: true},
+		{Name: "First action", Width: 10},
+		{Name: "Owner", Width: 6},
+		{Name: "Due", Width: 4},
+	}}
 	for i := range s.Domains[:min(len(s.Domains), maxProfiles)] {
-		out = append(out, v.profileCard(&s.Domains[i]))
+		d := &s.Domains[i]
+		if d.Counts[statusNotEvidenced] < d.Applicable {
+			out = append(out, v.profileCard(d))
+			continue
+		}
+		r := block.Row{Cells: []block.Cell{block.UserText(d.Name), block.Number(d.Applicable), block.Text("–"), block.Text("–"), block.Text("–")}}
+		if a := d.NextAction; a != nil {
+			r.Cells[2], r.Cells[3] = block.UserText(a.Title+" ("+a.Code+")"), block.UserText(a.Owner)
+			r.Cells[4] = block.NoBreak(wording.OrDefault(string(a.Due), "no date"))
+		}
+		silent.Rows = append(silent.Rows, r)
+	}
+	if len(silent.Rows) > 0 {
+		out = append(out, silent)
 	}
 	if more := len(s.Domains) - maxProfiles; more > 0 {
-		out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s lists all their controls.",
+		out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s lists all their measures.",
 			prose.Count(more, "domain", "domains"), s.appendixName(TemplateSoA))))
 	}
 	return out
@@ -454,9 +486,18 @@ func (v *Report) standardsSection() []block.Block {
 	if len(v.coverage) == 0 {
 		return []block.Block{block.NewPara("empty", "No standard was selected: the catalog's measures were assessed on their own.")}
 	}
-	out := []block.Block{v.coverageTable()}
+	out := []block.Block{v.plainCoverageTable()}
 	if v.SoA == nil {
 		return out
+	}
+	uncovered := 0
+	for i := range v.coverage {
+		uncovered += v.coverage[i].counts[statusUnmapped]
+	}
+	if uncovered > 0 {
+		out = append(out, block.NewPara("", fmt.Sprintf(
+			"No measure of the catalog covers %s, so nothing is known about them; an assessor has to examine them separately.",
+			prose.Count(uncovered, "requirement", "of these requirements"))))
 	}
 	for i := range v.coverage[:min(len(v.coverage), 5)] {
 		fc := &v.coverage[i]
@@ -492,6 +533,35 @@ func (v *Report) standardsSection() []block.Block {
 			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s of %s; %s has them all.",
 				prose.Count(more, "further requirement", "further requirements"), name, v.Story().appendixName(TemplateSoA))))
 		}
+	}
+	return out
+}
+
+// plainCoverageTable returns the coverage table with the names of statuses that the rest of a client's report uses.
+func (v *Report) plainCoverageTable() block.Table {
+	t := v.coverageTable()
+	t.Caption = "Requirements by standard and status"
+	t.Columns[0].Name = "Standard"
+	keep := []int{0, 1}
+	for i, o := range coverageStatuses {
+		t.Columns[i+2].Name = plainStatusName(o)
+		if slices.ContainsFunc(v.coverage, func(fc frameworkCoverage) bool { return fc.counts[o] > 0 }) {
+			keep = append(keep, i+2)
+		}
+	}
+	keep = append(keep, len(t.Columns)-1)
+	out := t
+	out.Columns, out.Rows = nil, nil
+	for _, i := range keep {
+		out.Columns = append(out.Columns, t.Columns[i])
+	}
+	for _, r := range t.Rows {
+		cells := r.Cells
+		r.Cells = nil
+		for _, i := range keep {
+			r.Cells = append(r.Cells, cells[i])
+		}
+		out.Rows = append(out.Rows, r)
 	}
 	return out
 }
@@ -571,10 +641,8 @@ func (v *Report) examinedSection() []block.Block {
 	s := v.Story()
 	read, unread := v.partitionDocuments()
 	cited := v.citationsByDocument()
-	out = append(out, block.NewPara("", fmt.Sprintf(
-		"%s of %s could be read and examined. No system was tested, no site visited and nobody interviewed.",
-		prose.GroupThousands(read), prose.Count(len(v.Documents), "document", "documents"))))
-	if len(v.Documents) > 0 {
+	out = append(out, block.NewPara("", v.describeExamined()+" No system was tested, no site visited and nobody interviewed."))
+	if read > 0 {
 		t := block.Table{Caption: "Documents examined, most cited first", Columns: []block.Column{
 			{Name: "Document", Width: 10},
 			{Name: "Kind", Width: 4},
@@ -624,17 +692,20 @@ func (v *Report) examinedSection() []block.Block {
 		add("%s do not apply and were not assessed; %s has the reason for each.",
 			prose.Count(p.Excluded, "measure", "measures"), s.appendixName(TemplateSoA))
 	}
-	if names := v.silentDomains(); len(names) > 0 {
-		of := prose.Count(len(names), "domain", "domains")
-		if len(names) == len(s.Domains) {
-			of = "any of the " + of
+	if n := s.Posture.NotEvidenced; n > 0 {
+		line := fmt.Sprintf("Too little evidence was provided for %s", prose.Count(n, "measure", "measures"))
+		switch names := s.silentDomains(); {
+		case len(names) == len(s.Domains):
+			line += fmt.Sprintf(", in all %s", prose.Count(len(names), "domain", "domains"))
+		case len(names) > 0:
+			line += fmt.Sprintf(", among them all of %s: %s", prose.Count(len(names), "domain", "domains"), strings.Join(names, "; "))
 		}
-		add("Too little evidence was provided for %s: %s.", of, strings.Join(names, "; "))
+		add("%s.", line)
 	}
 	if wanted := v.listWanted(); len(wanted) > 0 {
 		shown := wanted[:min(len(wanted), maxWanted)]
 		out = append(out, block.Heading{ID: v.anchors.assign("examined", "wanted"), Text: "Evidence to provide first"},
-			block.NewPara("", "These documents and records would settle most of what could not be judged. "+
+			block.NewPara("", "These documents and records would settle what could not be judged, those that help most first. "+
 				"Providing those that already exist is the cheapest way to improve the result."), wantedTable(shown))
 		if more := len(wanted) - len(shown); more > 0 {
 			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s has them with their actions.",
@@ -687,15 +758,47 @@ func wantedTable(all []wantedEvidence) block.Table {
 	t := block.Table{Caption: "Evidence to provide", Columns: []block.Column{
 		{Name: "Evidence", Width: 12}, {Name: "Measures affected", Width: 4, Number: true}, {Name: "Ask", Width: 8},
 	}}
+	differ := slices.ContainsFunc(all, func(w wantedEvidence) bool { return w.controls != 1 })
+	if !differ {
+		t.Columns = slices.Delete(t.Columns, 1, 2)
+	}
 	for _, w := range all {
-		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{block.UserText(w.name), block.Number(w.controls), block.UserText(w.owner)}})
+		r := block.Row{Cells: []block.Cell{block.UserText(w.name)}}
+		if differ {
+			r.Cells = append(r.Cells, block.Number(w.controls))
+		}
+		r.Cells = append(r.Cells, block.UserText(w.owner))
+		t.Rows = append(t.Rows, r)
 	}
 	return t
 }
 
+// describeExamined returns a sentence about how many documents were read, and how many not in full.
+func (v *Report) describeExamined() string {
+	read, _ := v.partitionDocuments()
+	partly := 0
+	for i := range v.Documents {
+		if d := &v.Documents[i]; d.Status == api.DocumentIngested && len(d.NotRead) > 0 {
+			partly++
+		}
+	}
+	switch all := len(v.Documents); {
+	case all == 0:
+		return "No documents have been provided."
+	case read == 0:
+		return fmt.Sprintf("None of the %s could be read.", prose.Count(all, "document", "documents"))
+	case partly > 0:
+		return fmt.Sprintf("%s of %s could be opened; %s not read in full, as stated below.",
+			prose.GroupThousands(read), prose.Count(all, "document", "documents"), prose.Count(partly, "of them was", "of them were"))
+	case read == all:
+		return fmt.Sprintf("All %s were read and examined.", prose.Count(all, "document", "documents"))
+	}
+	return fmt.Sprintf("%s of %s could be read and examined.", prose.GroupThousands(read), prose.Count(len(v.Documents), "document", "documents"))
+}
+
 // silentDomains returns the names of domains in which no control has evidence.
-func (v *Report) silentDomains() (out []string) {
-	for _, d := range v.Story().Domains {
+func (s *Story) silentDomains() (out []string) {
+	for _, d := range s.Domains {
 		if d.Counts[statusNotEvidenced] == d.Applicable {
 			out = append(out, d.Name)
 		}
@@ -719,7 +822,7 @@ func (v *Report) citationsByDocument() map[string]int {
 func (v *Report) methodSection() []block.Block {
 	out := []block.Block{
 		block.NewPara("", fmt.Sprintf(
-			"The assessment compares the documents provided with what an assessor looks for in each measure of %s. "+
+			"The assessment compares the documents provided with what an assessor looks for in each measure (control) of %s. "+
 				"A measure counts as in place only if passages of valid documents show it; "+
 				"a draft, a plan or an outdated text does not suffice. Every verdict quotes its passages.", v.CatalogName())),
 		block.NewPara("", postureRule+v.describeScore()),

@@ -316,7 +316,7 @@ func (v *Report) versionsSentence() string {
 		if st.version == nil {
 			continue
 		}
-		part := fmt.Sprintf("%s %d", g.Title(), st.version.VersionNumber)
+		part := fmt.Sprintf("version %d of the %s", st.version.VersionNumber, plainDeliverableName(g))
 		if sum := st.version.ContentSHA256; len(sum) >= shortHash {
 			part += " (" + sum[:shortHash] + ")"
 		}

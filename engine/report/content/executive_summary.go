@@ -194,21 +194,29 @@ func (v *Report) describeFindings() string {
 	return s
 }
 
-func (v *Report) describeMaturity() string {
+func (v *Report) describeMaturity() string { return v.describeMaturityOf("control", "controls") }
+
+// describeMaturityOf describes the maturity in a few sentences that use the given words for a control.
+func (v *Report) describeMaturityOf(one, many string) string {
 	if v.Maturity == nil {
 		return "Maturity has not been assessed yet."
 	}
 	m := v.MaturitySummary
 	if m == nil || m.Overall.Mean == nil {
-		return "Maturity could not be rated because no control has evidence to rate."
+		return "Maturity could not be rated because no " + one + " has evidence to rate."
 	}
 	s := fmt.Sprintf("Average maturity is %s out of 5, based on the %s of %s with evidence",
-		prose.Decimal(*m.Overall.Mean), prose.GroupThousands(m.Overall.Assessed), prose.Count(m.Overall.Controls, "control", "controls"))
+		prose.Decimal(*m.Overall.Mean), prose.GroupThousands(m.Overall.Assessed), prose.Count(m.Overall.Controls, one, many))
+	if m.Overall.Assessed == 1 {
+		s = fmt.Sprintf("Maturity is %s out of 5 for the only one of %s with evidence",
+			prose.Decimal(*m.Overall.Mean), prose.Count(m.Overall.Controls, one, many))
+	}
 	if m.Overall.TargetMean != nil {
 		s += "; the target is " + prose.Decimal(*m.Overall.TargetMean)
 	}
 	s += "."
-	if weak := weakestDomains(m.Domains, 3); len(weak) > 0 && len(m.Domains) > 1 {
+	if weak := weakestDomains(m.Domains, 4); len(weak) > 3 {
+		weak = weak[:3]
 		names := make([]string, len(weak))
 		for i, d := range weak {
 			names[i] = fmt.Sprintf("%s (%s)", wording.OrDefault(d.DomainName, v.domainLabel(d.DomainCode)), prose.Decimal(*d.Mean))
@@ -293,6 +301,9 @@ func (v *Report) describeApprovalAndLimits() string {
 		s = append(s, "This is a draft. "+strings.Join(v.DraftReasons, " "))
 	} else {
 		s = append(s, "The Statement of Applicability, the gap analysis, the maturity assessment and the plan have each been approved.")
+		if unseen := v.approvedInAdvance(); len(unseen) > 0 {
+			s[0] = strings.TrimSuffix(s[0], ".") + ", of these in advance, before anyone had seen the content: " + prose.JoinAnd(unseen) + "."
+		}
 	}
 	s = append(s, v.outdatedMessages()...)
 	if v.Catalog.IsStarter {

@@ -129,8 +129,8 @@ func (v *Report) postureSlide() Slide {
 	s := v.Story()
 	if v.SoA == nil || len(s.Domains) == 0 {
 		return Slide{
-			Title: "The company's posture is not known yet",
-			Texts: []SlideText{{Text: "No Statement of Applicability has been drafted yet, so there is no posture to show."}},
+			Title: "Where the organization stands is not known yet",
+			Texts: []SlideText{{Text: "No Statement of Applicability has been drafted yet, so nothing can be shown yet."}},
 		}
 	}
 	shown := coverageStatuses[:5]
@@ -166,7 +166,7 @@ func (v *Report) riskSlides() (out []Slide) {
 	}
 	for from := 0; from < len(risks); from += slideRisks {
 		part := risks[from:min(from+slideRisks, len(risks))]
-		t := &SlideTable{Columns: []string{"Risk", "Severity", "What may happen", "First step", "Owner"}, Widths: []int{23, 10, 31, 31, 21}}
+		t := &SlideTable{Columns: []string{"Risk", "Severity", "What may happen", "Main action", "Owner"}, Widths: []int{23, 10, 31, 31, 21}}
 		for _, r := range part {
 			t.Rows = append(t.Rows, []SlideCell{
 				{Text: fmt.Sprintf("%d. %s", r.Number, r.Title), Strong: true},
@@ -229,9 +229,9 @@ func (v *Report) domainSlide() Slide {
 func (v *Report) maturitySlide() Slide {
 	m := v.MaturitySummary
 	if v.Maturity == nil || m == nil || m.Overall.Mean == nil {
-		return Slide{Title: "Maturity is not known yet", Texts: []SlideText{{Text: v.describeMaturity()}}}
+		return Slide{Title: "Maturity is not known yet", Texts: []SlideText{{Text: v.describeMaturityOf("measure", "measures")}}}
 	}
-	out := Slide{Title: v.maturityMessage(), Texts: []SlideText{{Text: v.describeMaturity()}}}
+	out := Slide{Title: v.maturityMessage(radarDomains(m.Domains)), Texts: []SlideText{{Text: v.describeMaturityOf("measure", "measures")}}}
 	shown := radarDomains(m.Domains)
 	if shown == nil {
 		return out
@@ -382,7 +382,7 @@ func (v *Report) examinedSlide() Slide {
 	if v.Scope != nil && len(v.Scope.Exclusions) > 0 {
 		add("Outside the scope: ", "%s.", strings.TrimRight(prose.Truncate(strings.Join(v.Scope.Exclusions, "; "), 2*slideText), "."))
 	}
-	if names := v.silentDomains(); len(names) > 0 {
+	if names := v.Story().silentDomains(); len(names) > 0 {
 		shown := names[:min(8, len(names))]
 		add("No sufficient evidence for: ", "%s%s.", strings.Join(shown, ", "), formatMore(len(names)-len(shown)))
 	}

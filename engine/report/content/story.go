@@ -63,6 +63,7 @@ type Posture struct {
 	Target         *float64 `json:"target"`
 	Critical       int      `json:"critical"`
 	High           int      `json:"high"`
+	shownGrave     int      // critical and high findings that the evidence shows
 }
 
 // KeyRisk is a business risk with all findings that lead to it.
@@ -202,12 +203,13 @@ const (
 	strongPct     = 85
 	adequatePct   = 65
 	partialPct    = 40
-	postureRule   = "The overall rating is “unproven” if there is too little evidence for half of the applicable controls or more. " +
-		"Otherwise it follows from the share of applicable controls that the evidence shows in place, " +
+	postureRule   = "The overall rating is “unproven” if there is too little evidence for half of the measures that apply or more. " +
+		"Otherwise it follows from the share of those measures that the evidence shows in place, " +
 		"counting half of those partially in place: strong from 85% without a critical or high finding that the evidence shows, " +
 		"adequate from 65%, partial from 40%, else weak."
+	minQuoteScore    = 0.75 // of a passage, to be quoted as evidence of a risk
 	effortAssumption = "Effort is a planning range, not a quotation: small is 1 to 3 person-days, medium 4 to 10, large 11 to 30, " +
-		"extra large 31 to 60. It excludes licenses and purchases."
+		"extra large 31 to 60. It excludes licenses and purchases; an action that asks for evidence includes only collecting it."
 )
 
 // ratePosture counts the controls by status and rates the assessment by postureRule.
@@ -220,7 +222,6 @@ func (v *Report) ratePosture() (p Posture) {
 	if m := v.MaturitySummary; m != nil {
 		p.Maturity, p.Target = m.Overall.Mean, m.Overall.TargetMean
 	}
-	shownGrave := 0
 	for i := range v.Findings {
 		f := &v.Findings[i]
 		switch f.Severity {
@@ -230,7 +231,7 @@ func (v *Report) ratePosture() (p Posture) {
 			p.High++
 		}
 		if f.EvidencedRank() > 0 && f.Result != api.Met && isGrave(f.Severity) {
-			shownGrave++
+			p.shownGrave++
 		}
 	}
 	score := weightedShare(all, p.Applicable)
@@ -239,7 +240,7 @@ func (v *Report) ratePosture() (p Posture) {
 		p.Rating = "not assessed"
 	case float64(p.NotEvidenced+all[statusNotAssessed]) >= unprovenShare*float64(p.Applicable):
 		p.Rating = "unproven"
-	case score >= strongPct && shownGrave == 0:
+	case score >= strongPct && p.shownGrave == 0:
 		p.Rating = "strong"
 	case score >= adequatePct:
 		p.Rating = "adequate"
@@ -316,13 +317,14 @@ func (v *Report) addKeyRisks(s *Story) {
 		all = slices.Insert(all, at, unproven)
 	}
 	s.Risks, s.MinorRisks = []KeyRisk{}, []string{}
+	quoted := map[string]bool{}
 	for n, g := range all {
 		if n >= maxKeyRisks {
 			s.MinorRisks = append(s.MinorRisks, g.theme.Title)
 			s.minorFindings += len(g.at)
 			continue
 		}
-		r := v.newKeyRisk(len(s.Risks)+1, g.theme, g.at)
+		r := v.newKeyRisk(len(s.Risks)+1, g.theme, g.at, quoted)
 		if g == unproven {
 			for _, m := range merged {
 				r.Includes = append(r.Includes, fmt.Sprintf("%s (%s)", m.theme.Title, prose.Count(len(m.at), "measure", "measures")))
@@ -332,13 +334,14 @@ func (v *Report) addKeyRisks(s *Story) {
 	}
 }
 
-// newKeyRisk describes a risk by its findings, whose indexes are given worst first.
-func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
+// newKeyRisk describes a risk by its findings, whose indexes are given worst first. It adds the
+// quotes of the risk to quoted, and does not repeat those already there.
+func (v *Report) newKeyRisk(number int, t risk.Theme, at []int, quoted map[string]bool) KeyRisk {
 	r := KeyRisk{
 		Number: number, ID: t.ID, Title: t.Title, Event: t.Event, Consequence: t.Consequence, Severity: v.Findings[at[0]].Severity,
 		Evidence: []api.Evidence{}, Includes: []string{},
 	}
-	var missing, partly, unknown []string
+	var missing, planned, partly, unknown []string
 	documents := map[string]bool{}
 	var first *api.POAMItem
 	var last api.Date
@@ -353,12 +356,14 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
 			unknown = append(unknown, name)
 		case f.Result == api.PartiallyMet:
 			partly = append(partly, name)
+		case f.Status == api.Planned:
+			planned = append(planned, name)
 		default:
 			missing = append(missing, name)
 		}
 		if len(r.Evidence) < 2 {
-			if e := adverseQuote(f, documents); e != nil {
-				documents[e.DocumentID+e.Filename] = true
+			if e := adverseQuote(f, documents, quoted); e != nil {
+				documents[e.DocumentID+e.Filename], quoted[e.Quote] = true, true
 				r.Evidence = append(r.Evidence, *e)
 			}
 		}
@@ -376,8 +381,8 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
 			r.FirstDue = due
 		}
 	}
-	r.Shown = len(missing) + len(partly)
-	r.Cause = describeRiskCause(missing, partly, unknown)
+	r.Shown = len(missing) + len(planned) + len(partly)
+	r.Cause = describeRiskCause(missing, planned, partly, unknown)
 	if first != nil {
 		r.firstAction, r.Owner, r.StepDue, r.LastDue = actionTitle(first), ownerName(first), first.CurrentDueDate(), last
 		r.FirstStep, r.dateReason = r.firstAction, wording.OrEmpty(first.Resources)
@@ -392,13 +397,13 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int) KeyRisk {
 	return r
 }
 
-// adverseQuote returns the first passage that shows the gap and is from a document not in used, or
-// nil. A passage about plans shows a gap only if the whole measure is still planned.
-func adverseQuote(f *api.Finding, used map[string]bool) *api.Evidence {
+// adverseQuote returns the first passage that clearly shows the gap, is from a document not in documents and not
+// in quoted, or nil. A passage about plans shows a gap only if the whole measure is still planned.
+func adverseQuote(f *api.Finding, documents, quoted map[string]bool) *api.Evidence {
 	for i := range f.Evidence {
 		e := &f.Evidence[i]
 		adverse := e.Stance == "denies" || e.Stance == "conflicts" || e.Stance == "plans" && f.Status == api.Planned
-		if adverse && !used[e.DocumentID+e.Filename] {
+		if adverse && e.Score >= minQuoteScore && !documents[e.DocumentID+e.Filename] && !quoted[e.Quote] {
 			return e
 		}
 	}
@@ -406,7 +411,7 @@ func adverseQuote(f *api.Finding, used map[string]bool) *api.Evidence {
 }
 
 // describeRiskCause returns a sentence that describes what is missing. Each list holds titles, worst first.
-func describeRiskCause(missing, partly, unknown []string) string {
+func describeRiskCause(missing, planned, partly, unknown []string) string {
 	var parts []string
 	add := func(all []string, one, many string, named int) {
 		if len(all) == 0 {
@@ -421,7 +426,8 @@ func describeRiskCause(missing, partly, unknown []string) string {
 		}
 		parts = append(parts, s)
 	}
-	add(missing, "is missing", "are missing", 2)
+	add(missing, "is not in place", "are not in place", 2)
+	add(planned, "is only planned", "are only planned", 2)
 	add(partly, "is only partly in place", "are only partly in place", 2)
 	unknownNames := 0
 	if len(parts) == 0 {
@@ -611,7 +617,7 @@ func (v *Report) appendices() (out []Appendix) {
 		switch a.Template {
 		case TemplateSoA:
 			x.Items, x.section = len(v.SoAItems), SectionSoA
-			x.Content = "every control with its applicability, reasons, status and quoted evidence, and the register of documents"
+			x.Content = "every measure with its applicability, reasons, status and quoted evidence, and the register of documents"
 		case TemplateGapAnalysis:
 			x.Items, x.section = len(v.Findings), SectionGap
 			x.Content = "every finding with condition, cause, effect, recommendation and quotes"
@@ -620,7 +626,7 @@ func (v *Report) appendices() (out []Appendix) {
 			x.Content = "every action with owner, effort, milestones, acceptance criteria and the evidence that will prove it"
 		case TemplateMaturity:
 			x.Items, x.section = len(v.Scores), SectionMaturity
-			x.Content = "the level, target and rationale of every control"
+			x.Content = "the level, target and rationale of every measure"
 		}
 		out = append(out, x)
 	}

@@ -123,10 +123,10 @@ func (v *Report) whyChanged(before, after *api.SoAItem) string {
 		return "No longer provided, or changed: " + name + "."
 	}
 	if v.Catalog.ID != v.Earlier.Catalog.ID {
-		return "The catalog was changed, not the evidence."
+		return "The evidence is the same; the catalog was changed."
 	}
 	if v.SoA.Method != v.Earlier.SoA.Method {
-		return "The rules of the program changed, not the evidence."
+		return "The evidence is the same; it was read by other rules."
 	}
 	return "The same documents, but read together with others."
 }

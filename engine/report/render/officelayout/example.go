@@ -65,7 +65,7 @@ func ExamplePresentation() ([]byte, error) {
 				Title: "{{@number}}. {{title}}",
 				Texts: texts(
 					"Cause: {{cause}}", "Event: {{event}}", "Consequence: {{consequence}}",
-					"{{#if first_step}}First step: {{first_step}}{{/if}}",
+					"{{#if first_step}}Main action: {{first_step}}{{/if}}",
 				),
 				Small: `{{#slide each risks where severity == "critical" or severity == "high" limit 4}}`,
 			},
@@ -128,7 +128,7 @@ func ExampleDocument() ([]byte, error) {
 				{Name: "No.", Width: 2},
 				{Name: "Risk", Width: 7},
 				{Name: "What it may lead to", Width: 9},
-				{Name: "First step", Width: 8},
+				{Name: "Main action", Width: 8},
 				{Name: "Owner", Width: 4},
 			},
 			`{{#each risks}}{{@number}}`, `{{title}} ({{severity | label}})`, `{{consequence | first_sentence}}`, "{{first_step | first_sentence}}",

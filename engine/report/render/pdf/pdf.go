@@ -557,7 +557,11 @@ func (p *pdfWriter) drawHeaderFooter(n, last int) {
 	}
 	foot := p.height - 34
 	p.drawRule(pdfLeft, foot-4, p.pageRight(), foot-4, 0.5, drawing.Rule)
-	p.drawLine(one(p.doc.Title+", as of "+p.doc.AsOf+". Written by "+p.doc.Tool+".", width), pdfLeft, foot, 10)
+	line := p.doc.Title + ", as of " + p.doc.AsOf + "."
+	if n == last { // also lets the evidence reader recognize the program's own reports
+		line += " Written by " + p.doc.Tool + "."
+	}
+	p.drawLine(one(line, width), pdfLeft, foot, 10)
 	if p.doc.Footer != "" {
 		p.drawLine(one(p.doc.Footer, p.pageRight()-pdfLeft), pdfLeft, foot+10, 10)
 	}
