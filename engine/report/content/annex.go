@@ -46,12 +46,14 @@ func (v *Report) annexSection() []block.Block {
 	}
 	f.Add("Result", block.Text(fmt.Sprintf("%s apply, %d are excluded, %d are undecided; %d of those that apply are implemented.",
 		prose.Count(applies, "control", "controls"), excluded, len(rows)-applies-excluded, done)))
-	return []block.Block{
-		f, v.annexATable(rows),
-		block.NewPara("", "Reasons for inclusion: Law, a law or regulation among the frameworks requires it. "+
-			"Contract, a contractual standard does. Best practice, a standard or baseline that the organization chose does. "+
-			"Risk, it treats a risk that the catalog or the organization names."),
+	note := "Reasons for inclusion: Law, a law or regulation among the frameworks requires it. " +
+		"Contract, a contractual standard does. Best practice, a standard or baseline that the organization chose does. " +
+		"Risk, it treats a risk that the catalog or the organization names. A dash means that this is not a recorded reason."
+	if !slices.ContainsFunc(v.SoAItems, func(it api.SoAItem) bool { return slices.Contains(it.InclusionReasons, "risk") }) {
+		note += " No control is linked to a risk yet: compare the controls with the risk treatment plan before using this statement " +
+			"for certification (ISO 27001, 6.1.3)."
 	}
+	return []block.Block{f, v.annexATable(rows), block.NewPara("", note)}
 }
 
 // inclusionReasonColumns are the four reasons for including a control, with the headers of their
@@ -100,12 +102,12 @@ func annexInclusion(r requirementCoverage) (included string, applicable []*api.S
 func (v *Report) annexATable(rows []requirementCoverage) block.Table {
 	t := block.Table{
 		Caption: "Controls of Annex A in order, with reasons and status", Empty: "The catalog has no Annex A controls.",
-		Columns: []block.Column{{Name: "Control of Annex A", Width: 9}, {Name: "Applies", Width: 2}},
+		Columns: []block.Column{{Name: "Control of Annex A", Width: 9}, {Name: "Applies", Width: 4}},
 	}
 	for _, c := range inclusionReasonColumns {
-		t.Columns = append(t.Columns, block.Column{Name: c.header, Width: 2})
+		t.Columns = append(t.Columns, block.Column{Name: c.header, Width: 4})
 	}
-	t.Columns = append(t.Columns, block.Column{Name: "Status", Width: 4}, block.Column{Name: "Justification and evidence", Width: 18})
+	t.Columns = append(t.Columns, block.Column{Name: "Status", Width: 6}, block.Column{Name: "Justification and evidence", Width: 16})
 	for _, r := range rows {
 		included, applicable := annexInclusion(r)
 		cells := []block.Cell{requirementCell(r), block.Text(included)}

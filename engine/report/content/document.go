@@ -162,6 +162,9 @@ func (v *Report) Section(p SectionID) block.Section {
 		return v.withApprovalNote(s, api.GateSoA)
 	case SectionSoA:
 		s.Title, s.Blocks = "Statement of Applicability", v.soaSection()
+		if v.hasAnnex() {
+			s.Title = "Controls behind it"
+		}
 		return v.withApprovalNote(s, api.GateSoA)
 	case SectionGap:
 		s.Title, s.Blocks = "Gap analysis", v.gapSection()
@@ -188,6 +191,9 @@ func (v *Report) Section(p SectionID) block.Section {
 // withApprovalNote returns the section preceded by a note on whether its deliverable is approved.
 func (v *Report) withApprovalNote(s block.Section, g api.Gate) block.Section {
 	st := v.approvalStatus(g)
+	if st.approved && v.hasAnnex() {
+		return s // the table of Annex A begins with the approval
+	}
 	if !st.approved {
 		s.Draft = st.reason
 		return s

@@ -113,9 +113,12 @@ func (v *Report) documentsSection() []block.Block {
 		if d.Title != "" && d.Title != d.Filename {
 			name = name.With(block.Span{Text: " "}, block.Span{Text: d.Filename, Mono: true})
 		}
-		class := "approved"
-		if d.Status != api.DocumentIngested {
-			class = "draft"
+		class, status := "approved", "Read"
+		switch {
+		case d.Status != api.DocumentIngested:
+			class, status = "draft", wording.Label(string(d.Status))
+		case len(d.NotRead) > 0:
+			class, status = "draft", "Read in part"
 		}
 		pages := "–"
 		if d.PageCount > 0 {
@@ -140,7 +143,7 @@ func (v *Report) documentsSection() []block.Block {
 			block.NoBreak(wording.OrDefault(wording.OrEmpty(d.EffectiveDate), "–")),
 			block.Text(pages),
 			block.Text(wording.FormatByteSize(d.SizeBytes)),
-			block.Badge(class, wording.Label(string(d.Status))),
+			block.Badge(class, status),
 			block.Mono(d.SHA256),
 		}, Detail: detail})
 	}
@@ -162,8 +165,11 @@ func (v *Report) approvalsSection() []block.Block {
 		if !v.Template.HasDeliverable(a.Gate) {
 			continue
 		}
-		class, by, on := "draft", "–", wording.ISODateOrEmpty(a.DecidedAt)
-		if a.Status == api.ApprovalApproved {
+		class, status, by, on := "draft", wording.Label(a.DisplayStatus()), "–", wording.ISODateOrEmpty(a.DecidedAt)
+		switch {
+		case a.Status == api.ApprovalApproved && a.InAdvance:
+			status = "Approved in advance"
+		case a.Status == api.ApprovalApproved:
 			class = "approved"
 		}
 		if a.DecidedBy != nil {
@@ -172,7 +178,7 @@ func (v *Report) approvalsSection() []block.Block {
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
 			block.Text(
 				prose.Capitalize(a.Gate.Title()),
-			), block.Number(a.VersionNumber), block.Badge(class, wording.Label(a.DisplayStatus())),
+			), block.Number(a.VersionNumber), block.Badge(class, status),
 			block.UserText(
 				ActorNameWithType(a.RequestedBy),
 			).With(

@@ -50,6 +50,15 @@ func (v *Report) scopeSection() []block.Block {
 	if len(s.EditedFields) > 0 {
 		v.addEditFact(&f, &api.Item{EditedFields: s.EditedFields})
 	}
+	if v.isForClients() {
+		return []block.Block{
+			f,
+			block.Heading{ID: v.anchors.assign("scope", "traits"), Text: "What decides whether some controls apply"},
+			block.NewPara("", "Some controls concern only organizations that, for example, develop software. "+
+				"Where the documents don't say, such controls stay in."),
+			v.traitsTable(),
+		}
+	}
 	return []block.Block{
 		f,
 		block.Heading{ID: v.anchors.assign("scope", "traits"), Text: "Traits"},
@@ -61,6 +70,11 @@ func (v *Report) traitsTable() block.Table {
 	t := block.Table{Caption: "Traits of the organization, with reasons", Empty: "No traits have been determined.", Columns: []block.Column{
 		{Name: "Trait", Width: 4}, {Name: "Value", Width: 2}, {Name: "Decided by", Width: 3}, {Name: "Reason", Width: 9},
 	}}
+	clients := v.isForClients()
+	if clients {
+		t.Caption = "The organization, as far as its documents say"
+		t.Columns[0].Name, t.Columns[1].Name, t.Columns[2].Name = "Characteristic", "Answer", "Based on"
+	}
 	names := slices.Clone(api.TraitNames)
 	for _, n := range slices.Sorted(maps.Keys(v.Scope.Traits)) {
 		if !slices.Contains(names, n) {
@@ -73,12 +87,16 @@ func (v *Report) traitsTable() block.Table {
 			continue
 		}
 		value := map[string]string{"true": "Yes", "false": "No"}[trait.Value]
+		source, reason := wording.Label(trait.Source), trait.Reason
+		if clients && trait.Source == "default" {
+			source, reason = "–", "The documents don't say."
+		}
 		t.Rows = append(t.Rows, block.Row{
 			Cells: []block.Cell{
 				block.Text(wording.Label(n)),
 				block.Text(wording.OrDefault(value, "Unknown")),
-				block.Text(wording.Label(trait.Source)),
-				block.Prose(trait.Reason),
+				block.Text(source),
+				block.Prose(reason),
 			},
 			Detail: v.evidenceBlocks(trait.Evidence[:v.maxQuotes(len(trait.Evidence), 1)]),
 		})

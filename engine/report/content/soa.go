@@ -29,7 +29,11 @@ func (v *Report) coverageSection() []block.Block {
 	if note := v.Summary.UnreadEvidence.Note(); note != "" {
 		out = append(out, block.NewPara("", note+" Requirements that it covers may be implemented nevertheless."))
 	}
-	if !v.Template.hasSection(SectionSoA) || v.hasAnnex() {
+	if v.hasAnnex() {
+		out[0] = withoutEmptyStatuses(v.coverageTable())
+		return append(out, v.uncoveredNote("control")...)
+	}
+	if !v.Template.hasSection(SectionSoA) {
 		return out
 	}
 	out = append(out, v.coverageFlowBlocks()...)
@@ -66,6 +70,52 @@ func (v *Report) coverageTable() block.Table {
 		)
 	}
 	return t
+}
+
+// standardsTable returns the coverage table with the names of statuses that the rest of a client's report uses.
+func (v *Report) standardsTable() block.Table {
+	t := withoutEmptyStatuses(v.coverageTable())
+	t.Caption, t.Columns[0].Name = "Requirements by standard and status", "Standard"
+	for i := range t.Columns {
+		if c := &t.Columns[i]; c.Swatch != "" {
+			c.Name = plainStatusName(coverageStatus(c.Swatch))
+		}
+	}
+	return t
+}
+
+// uncoveredNote returns a paragraph about the requirements to which no control of the catalog is mapped, or nothing if there are none.
+// control is the word that the report uses for a control.
+func (v *Report) uncoveredNote(control string) []block.Block {
+	n := 0
+	for i := range v.coverage {
+		n += v.coverage[i].counts[statusUnmapped]
+	}
+	if n == 0 {
+		return nil
+	}
+	return []block.Block{block.NewPara("", fmt.Sprintf("No %s of the catalog covers %s; they have to be examined separately.",
+		control, prose.Count(n, "requirement", "of the requirements")))}
+}
+
+// withoutEmptyStatuses returns a table of status counts without the columns that are 0 in each row.
+func withoutEmptyStatuses(t block.Table) block.Table {
+	out := t
+	out.Columns, out.Rows = nil, make([]block.Row, len(t.Rows))
+	for j, r := range t.Rows {
+		out.Rows[j] = r
+		out.Rows[j].Cells = nil
+	}
+	for i, c := range t.Columns {
+		if c.Swatch != "" && !slices.ContainsFunc(t.Rows, func(r block.Row) bool { return r.Cells[i].Text() != "0" }) {
+			continue
+		}
+		out.Columns = append(out.Columns, c)
+		for j, r := range t.Rows {
+			out.Rows[j].Cells = append(out.Rows[j].Cells, r.Cells[i])
+		}
+	}
+	return out
 }
 
 // newStatusTable returns a table without rows that has a column for each status count and a column for a bar.
@@ -181,12 +231,12 @@ func (v *Report) soaSection() []block.Block {
 		id := v.anchors.assign("soa-domain", d)
 		links.Items = append(links.Items, block.Cell{{Text: wording.OrDefault(d, "none"), Ref: id}})
 	}
-	out := []block.Block{
-		block.NewPara("", v.soaIntroduction()),
-		by,
+	if v.isForClients() {
+		by = withoutEmptyStatuses(by)
 	}
+	out := []block.Block{block.NewPara("", v.soaIntroduction()), by}
 	if len(v.SoA.DecisiveDocuments) > 0 {
-		out = append(out, decisiveDocumentsTable(v.SoA.DecisiveDocuments))
+		out = append(out, v.decisiveDocumentsTable())
 	}
 	out = append(out, links)
 	for i := 0; i < len(v.SoAItems); {
@@ -218,6 +268,7 @@ func (v *Report) soaIntroduction() string {
 			unreviewed++
 		}
 	}
+	s += " “Criteria shown” is the share of what an assessor looks for in a control that the evidence shows."
 	if one > 0 {
 		s += fmt.Sprintf(" The status of %s on a single document.", prose.Count(one, "control rests", "controls rests"))
 	}
@@ -229,7 +280,19 @@ func (v *Report) soaIntroduction() string {
 
 // decisiveDocumentsTable returns a table of the documents that alone determine the most verdicts. It shows
 // how many verdicts each document changed and how many are based on it alone.
-func decisiveDocumentsTable(documents []api.DecisiveDocument) block.Table {
+func (v *Report) decisiveDocumentsTable() block.Table {
+	documents := v.SoA.DecisiveDocuments
+	if v.isForClients() {
+		t := block.Table{Caption: "Documents on which the status of controls rests alone", Columns: []block.Column{
+			{Name: "Document", Width: 8}, {Name: "Controls", Width: 4, Number: true},
+		}}
+		for _, d := range documents {
+			if d.LinesAlone > 0 {
+				t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{block.UserText(d.Filename), block.Number(d.LinesAlone)}})
+			}
+		}
+		return t
+	}
 	t := block.Table{Caption: "Verdicts that depend on a single document", Columns: []block.Column{
 		{Name: "Document", Width: 8},
 		{Name: "Lines it changed", Width: 4, Number: true},
@@ -255,7 +318,7 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 	}}
 	clients, detail := v.isForClients(), v.soaDetail
 	if clients {
-		t.Columns[4].Name = "Requirements shown"
+		t.Columns[4].Name = "Criteria shown"
 	}
 	switch {
 	case v.hasAnnex():
