@@ -302,7 +302,7 @@ func describeCause(item api.SoAItem) string {
 		if note := item.Note; note != nil && strings.TrimSpace(*note) != "" {
 			return set + ". Their note: “" + text.Shorten(strings.TrimRight(text.CollapseSpace(*note), "."), 300) + "”."
 		}
-		return set + "; ask them for the reason."
+		return set + "."
 	}
 	switch {
 	case item.ImplementationStatus == api.NotEvidenced && n[judge.VerdictTemplate] > 0:

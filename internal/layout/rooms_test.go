@@ -47,7 +47,8 @@ engine/archive → engine/assessment engine/audit store api internal/prose
 engine/report     → engine/report/render engine/report/content engine/report/wording engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp internal/prose
 engine/report/render → engine/report/content engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/oscal engine/catalog/custom api internal/lazyregexp internal/editdistance internal/opc internal/prose
 engine/report/reporttest → engine/report/content api
-engine/report/content → engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/risk engine/catalog/scf api internal/lazyregexp internal/prose
+engine/report/content → engine/report/block engine/report/workbook engine/report/drawing engine/report/wording
+                  + engine/judge engine/risk engine/catalog/scf api internal/lazyregexp internal/prose
 engine/report/block → engine/report/drawing engine/report/wording internal/prose
 engine/report/workbook → engine/report/drawing engine/report/wording api internal/lazyregexp internal/prose
 engine/report/wording → api internal/prose

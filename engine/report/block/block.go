@@ -6,6 +6,7 @@ package block
 import (
 	"bytes"
 	"image/png"
+	"slices"
 	"strings"
 	"time"
 
@@ -247,6 +248,15 @@ func (t Table) Share(c Column) float64 {
 
 // MinWidth returns the minimum width of a readable table, in rem.
 func (t Table) MinWidth() float64 { return drawing.RoundTo2(1.5 * float64(t.totalWidth())) }
+
+// WithoutEmptyColumn returns the table without the column of the given name if no row has anything in it.
+func (t Table) WithoutEmptyColumn(name string) Table {
+	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+	if at < 0 || slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[at].Text() != "–" }) {
+		return t
+	}
+	return t.WithoutColumn(at)
+}
 
 func (t Table) totalWidth() int {
 	sum := 0

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/wording"
 	"github.com/scf-service/service/internal/prose"
@@ -171,19 +172,13 @@ func (v *Report) describeSupport(notEvidenced bool, items []*api.SoAItem) string
 		return list
 	}
 	text := "No document that was read shows it."
-	if n := v.countUnreadDocuments(); n > 0 {
+	if n := v.unreadDocuments; n > 0 {
 		text += fmt.Sprintf(" %s not read, or not in full; see Documents.", prose.Count(n, "document was", "documents were"))
 	}
 	if len(documents) > 0 {
 		text += " Related: " + list
 	}
 	return text
-}
-
-// countUnreadDocuments returns the number of documents that were not read, or whose text in another language was not.
-func (v *Report) countUnreadDocuments() int {
-	_, unread := v.partitionDocuments()
-	return len(unread) + v.Summary.UnreadEvidence.DocumentsInOtherLanguages
 }
 
 // openElements returns what is missing for the items that are not implemented.
@@ -193,8 +188,7 @@ func openElements(items []*api.SoAItem) (open []string) {
 			continue
 		}
 		for _, m := range it.MissingElements {
-			m, _, _ = strings.Cut(m, " (")
-			open = append(open, strings.TrimRight(m, "."))
+			open = append(open, strings.TrimRight(judge.StripNote(m), "."))
 		}
 	}
 	return open

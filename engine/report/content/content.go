@@ -48,6 +48,8 @@ type Report struct {
 	coverage []frameworkCoverage
 	anchors  anchors
 	story    *Story // computed by Story
+	// unreadDocuments is the number of documents that were not read, or whose text in another language was not.
+	unreadDocuments int
 	// planByControl maps controls to the plan item that closes them.
 	planByControl map[string]*api.POAMItem
 	// passages maps controls to the passages that a section quotes.
@@ -87,6 +89,8 @@ func New(src *Source, template, title string, verbatim bool) *Report {
 		}
 	}
 	v.coverage = computeCoverage(&copied)
+	_, unread := v.partitionDocuments()
+	v.unreadDocuments = len(unread) + v.Summary.UnreadEvidence.DocumentsInOtherLanguages
 	v.planByControl = planItemsByControl(v.POAMItems)
 	return v
 }

@@ -18,6 +18,14 @@ func (v *Report) gapSection() []block.Block {
 	if len(v.Findings) == 0 {
 		return []block.Block{block.NewPara("empty", "The gap analysis has no findings: every assessed control is met or excluded.")}
 	}
+	forms := v.findingForms()
+	counts, met := map[findingForm]int{}, 0
+	for i, form := range forms {
+		counts[form]++
+		if v.Findings[i].Result == api.Met {
+			met++
+		}
+	}
 	out := []block.Block{
 		block.NewPara("lead", v.describeFindings()+v.evidenceLimits()),
 		block.Heading{ID: v.anchors.assign("gap", "cause"), Text: "By root cause"},
@@ -25,12 +33,6 @@ func (v *Report) gapSection() []block.Block {
 		block.Heading{ID: v.anchors.assign("gap", "severity"), Text: "By severity and domain"},
 		v.severityTable(), v.domainSeverityTable(), v.heatMapPicture(),
 		block.Heading{ID: v.anchors.assign("gap", "index"), Text: "Findings, worst first"},
-	}
-	met := 0
-	for i := range v.Findings {
-		if v.Findings[i].Result == api.Met {
-			met++
-		}
 	}
 	if met > 0 {
 		out = append(
@@ -46,14 +48,17 @@ func (v *Report) gapSection() []block.Block {
 			),
 		)
 	}
-	out = append(out, v.findingIndexTable())
-	unseen := v.notEvidencedTable()
-	rows := map[string]bool{}
-	for _, r := range unseen.Rows {
-		rows[r.ID] = true
+	if v.isForClients() {
+		out = append(out, block.NewPara("", describeFindingForms(counts)))
 	}
-	out = append(out, v.findingsByCause(func(i int) bool { return !rows[v.ids.findings[i]] })...)
-	if n := len(unseen.Rows); n > 0 {
+	if !v.isForClients() || counts[inFull] > 0 {
+		out = append(out, v.findingIndexTable(forms))
+	}
+	out = append(out, v.findingsByCause(func(i int) bool { return forms[i] == inFull })...)
+	if counts[asRow] > 0 {
+		out = append(out, block.Heading{ID: v.anchors.assign("gap", "further"), Text: "Further findings"}, v.furtherFindingsTable(forms))
+	}
+	if n := counts[asRequest]; n > 0 {
 		out = append(
 			out,
 			block.Heading{ID: v.anchors.assign("gap", "unseen"), Text: "Controls with too little evidence"},
@@ -66,41 +71,166 @@ func (v *Report) gapSection() []block.Block {
 					prose.Count(n, "control", "controls"),
 				),
 			),
-			unseen,
+			v.notEvidencedTable(forms),
 		)
 	}
 	return out
 }
 
-// notEvidencedTable returns a table of the findings for which only a request for evidence can be
-// shown, because too little evidence was found and nobody has edited them or added a note.
-func (v *Report) notEvidencedTable() block.Table {
-	t := block.Table{Caption: "Not evidenced: evidence to request, worst first", Columns: []block.Column{
-		{Name: "Severity", Width: 5}, {Name: "Control", Width: 8}, {Name: "Requirements", Width: 9}, {Name: "Evidence needed", Width: 18},
-	}}
+// findingForm is the way in which a report shows a finding.
+type findingForm int
+
+const (
+	inFull    findingForm = iota // a card with all details
+	asRow                        // a row of the table of further findings
+	asRequest                    // a row of the table of evidence to request
+)
+
+// maxFindingsInFull is the maximum number of findings that a report for clients shows in full, besides those that a
+// person added, edited or noted.
+const maxFindingsInFull = 60
+
+// findingForms returns how to show each finding. Where only a request for evidence can be shown, because too little was
+// found, that is a row. A report for clients shows in full the worst findings that are at least medium and have an
+// action of their own, and lists the others.
+func (v *Report) findingForms() []findingForm {
+	forms, full := make([]findingForm, len(v.Findings)), 0
 	for i := range v.Findings {
 		f := &v.Findings[i]
-		if f.Result != api.ResultNoEvid || f.Source == "manual" || f.EditedBy != nil || f.Note != nil || !f.InCatalog {
+		switch it := v.planByControl[f.ControlCode]; {
+		case f.Source == "manual" || f.EditedBy != nil || f.Note != nil || !f.InCatalog:
+		case f.Result == api.ResultNoEvid:
+			forms[i] = asRequest
+		case !v.isForClients():
+		case isAtLeastMedium(f.Severity) && (it == nil || it.ControlCode == f.ControlCode || isGrave(f.Severity)) && full < maxFindingsInFull:
+			full++
+		default:
+			forms[i] = asRow
+		}
+	}
+	return forms
+}
+
+func isAtLeastMedium(s api.Severity) bool { return s.Rank() <= api.SeverityMedium.Rank() }
+
+// describeFindingForms says which findings a report for clients shows in full, and where the others are.
+func describeFindingForms(counts map[findingForm]int) string {
+	rows := counts[asRow] + counts[asRequest]
+	if rows == 0 {
+		return "All findings are described in full."
+	}
+	s := fmt.Sprintf(
+		"Described in full: %s, the worst that the evidence shows and that have an action of their own, and all that a person "+
+			"added, edited or noted. The other %s are listed in tables that follow",
+		prose.Count(counts[inFull], "finding", "findings"), prose.GroupThousands(rows),
+	)
+	if a, b := counts[asRow], counts[asRequest]; a > 0 && b > 0 {
+		s += fmt.Sprintf(" (%s further findings, %s with too little evidence)", prose.GroupThousands(a), prose.GroupThousands(b))
+	}
+	return s + ". The workbook of the gap analysis has every finding in full, with all quotes."
+}
+
+// maxListedElements returns how many missing elements a row of a report for clients lists for a finding. Other reports
+// list all.
+func maxListedElements(s api.Severity) int {
+	switch {
+	case isGrave(s):
+		return 3
+	case isAtLeastMedium(s):
+		return 2
+	}
+	return 1
+}
+
+// elementsCell returns a cell that lists what is missing for a finding.
+func (v *Report) elementsCell(f *api.Finding) block.Cell {
+	all := v.missingElements(f.MissingElements)
+	if len(all) == 0 {
+		all = []string{wording.OrDefault(f.Criteria, f.Condition)}
+	}
+	more := 0
+	if v.isForClients() {
+		n := min(len(all), maxListedElements(f.Severity))
+		all, more = slices.Clone(all[:n]), len(all)-n
+	}
+	if len(all) == 1 && more == 0 {
+		return block.Prose(all[0])
+	}
+	if more > 0 {
+		all[len(all)-1] += fmt.Sprintf(" (and %d more)", more)
+	}
+	return block.Prose("• " + strings.Join(all, "\n• "))
+}
+
+// findingRow returns the cells with which the row of a finding begins: severity, control and requirements.
+func (v *Report) findingRow(i int) block.Row {
+	f := &v.Findings[i]
+	severity := block.Badge(string(f.Severity), wording.Label(string(f.Severity)))
+	if !v.isForClients() {
+		severity = severity.With(block.Span{Text: fmt.Sprintf(" %.1f", f.SeverityPoints)})
+	}
+	return block.Row{ID: v.ids.findings[i], Cells: []block.Cell{
+		severity, v.controlCell(block.Span{Text: f.ControlCode}, f.ControlTitle), v.requirementsCell(f.RequirementCodes),
+	}}
+}
+
+// rowPlanCell returns the plan item that closes a finding, its due date and its owner, each on a line. Without a plan item,
+// it returns the finding's owner, who can be asked.
+func (v *Report) rowPlanCell(f *api.Finding) block.Cell {
+	it := v.planByControl[f.ControlCode]
+	if it == nil {
+		return block.UserText(wording.OrDefault(wording.OrEmpty(f.Owner), "–"))
+	}
+	due := wording.OrDefault(string(it.CurrentDueDate()), "no date")
+	if !it.IsOpen() {
+		due = wording.Humanize(it.Status)
+	}
+	return block.Cell{v.anchors.link("plan", it.POAMCode), {Text: ", "}, {Text: due, NoBreak: true}, {Text: ownerName(it), Prose: true}}
+}
+
+// furtherFindingsTable returns a table of the findings that the evidence shows but that are not described in full.
+func (v *Report) furtherFindingsTable(forms []findingForm) block.Table {
+	t := block.Table{Caption: "Further findings, worst first", Columns: []block.Column{
+		{Name: "Severity", Width: 5},
+		{Name: "Control", Width: 8},
+		{Name: "Requirements", Width: 7},
+		{Name: "Result", Width: 4},
+		{Name: "Missing", Width: 12},
+		{Name: "Plan", Width: 7},
+	}}
+	for i := range v.Findings {
+		if forms[i] != asRow {
 			continue
 		}
-		requested := f.MissingElements
-		if len(requested) == 0 {
-			requested = []string{f.Criteria}
-		}
-		ask := block.Prose("• " + strings.Join(requested, "\n• "))
-		if f.Owner != nil {
-			ask = ask.With(block.Span{Text: "\nAsk: " + *f.Owner, UserText: true})
-		}
-		if plan := v.planItemCell(f); plan != nil {
-			ask = ask.With(block.Span{Text: "\nPlan: ", Prose: true}).With(plan...)
-		}
-		t.Rows = append(t.Rows, block.Row{ID: v.ids.findings[i], Cells: []block.Cell{
-			block.Badge(string(f.Severity), wording.Label(string(f.Severity))).With(block.Span{Text: fmt.Sprintf(" %.1f", f.SeverityPoints)}),
-			v.controlCell(block.Span{Text: f.ControlCode}, f.ControlTitle), v.requirementsCell(f.RequirementCodes),
-			ask.With(relatedPassagesCell(f.Evidence)...),
-		}})
+		f, r := &v.Findings[i], v.findingRow(i)
+		r.Cells = append(r.Cells, block.Text(wording.Label(string(f.Result))), v.elementsCell(f), v.rowPlanCell(f))
+		t.Rows = append(t.Rows, r)
 	}
-	return t
+	return t.WithoutEmptyColumn("Requirements")
+}
+
+// notEvidencedTable returns a table of the findings for which only a request for evidence can be shown.
+func (v *Report) notEvidencedTable(forms []findingForm) block.Table {
+	t := block.Table{Caption: "Not evidenced: evidence to request, worst first", Columns: []block.Column{
+		{Name: "Severity", Width: 5},
+		{Name: "Control", Width: 8},
+		{Name: "Requirements", Width: 7},
+		{Name: "Evidence needed", Width: 14},
+		{Name: "Plan", Width: 7},
+	}}
+	for i := range v.Findings {
+		if forms[i] != asRequest {
+			continue
+		}
+		f, r := &v.Findings[i], v.findingRow(i)
+		places := maxNearbyPlaces
+		if v.isForClients() {
+			places = 1
+		}
+		r.Cells = append(r.Cells, v.elementsCell(f).With(relatedPassagesCell(f.Evidence, places)...), v.rowPlanCell(f))
+		t.Rows = append(t.Rows, r)
+	}
+	return t.WithoutEmptyColumn("Requirements")
 }
 
 // domainSeverityTable returns a table with the number of findings for each domain and severity.
@@ -122,7 +252,9 @@ func (v *Report) domainSeverityTable() block.Table {
 	return t
 }
 
-func (v *Report) findingIndexTable() block.Table {
+// findingIndexTable returns an index of findings. In a report for clients, it has only those described in full; the
+// tables of the others say the same.
+func (v *Report) findingIndexTable(forms []findingForm) block.Table {
 	t := block.Table{Caption: "Index of findings", Columns: []block.Column{
 		{
 			Name:  "Severity",
@@ -136,6 +268,9 @@ func (v *Report) findingIndexTable() block.Table {
 	}}
 	for i := range v.Findings {
 		f := &v.Findings[i]
+		if v.isForClients() && forms[i] != inFull {
+			continue
+		}
 		// Owner and due date of the finding itself, or else of its plan item.
 		owner, due := wording.OrEmpty(f.Owner), wording.OrEmpty(f.DueDate)
 		if it := v.planByControl[f.ControlCode]; it != nil {
@@ -170,14 +305,12 @@ func (v *Report) findingCard(i int) block.Card {
 			)+"; gap type: "+wording.OrDefault(wording.Humanize(f.GapType), "not specified"),
 		),
 	)
-	d.Add("Requirements", v.requirementsCell(f.RequirementCodes))
+	if f.RequirementCodes.Count() > 0 {
+		d.Add("Requirements", v.requirementsCell(f.RequirementCodes))
+	}
 	d.AddText("Condition", f.Condition)
 	d.AddText("Criteria", f.Criteria)
-	cause := f.Cause
-	if f.Note != nil && *f.Note != "" {
-		cause = strings.Replace(cause, "; ask them for the reason.", ". The note gives the reason.", 1)
-	}
-	d.AddText("Cause", cause)
+	d.AddText("Cause", f.Cause)
 	d.AddText("Effect", f.Effect)
 	d.AddText("Recommendation", recommendation)
 	d.AddList("Missing elements", v.missingElements(f.MissingElements))
@@ -205,9 +338,13 @@ func (v *Report) findingCard(i int) block.Card {
 	if len(f.Evidence) == 0 {
 		c.Blocks = append(c.Blocks, block.NewPara("empty", "No supporting passage was found."))
 	}
-	quoted := decisiveFirst(f.Evidence)[:v.maxQuotes(len(f.Evidence), maxFindingQuotes)]
+	unquoted := f.Evidence
+	if v.isForClients() {
+		unquoted = quotesNotIn(f.Condition, f.Evidence)
+	}
+	quoted := decisiveFirst(unquoted)[:v.maxQuotes(len(unquoted), maxFindingQuotes)]
 	c.Blocks = append(c.Blocks, v.evidenceBlocks(quoted)...)
-	if more := len(f.Evidence) - len(quoted); more > 0 {
+	if more := len(unquoted) - len(quoted); more > 0 {
 		c.Blocks = append(c.Blocks, block.NewPara("empty",
 			fmt.Sprintf("%s in the workbook of the gap analysis.", prose.Count(more, "more passage is", "more passages are"))))
 	}
@@ -216,6 +353,13 @@ func (v *Report) findingCard(i int) block.Card {
 
 // maxFindingQuotes is the maximum number of passages quoted for a finding in a report for clients.
 const maxFindingQuotes = 3
+
+// quotesNotIn returns the passages that the text of a condition doesn't quote.
+func quotesNotIn(condition string, all []api.Evidence) []api.Evidence {
+	return slices.DeleteFunc(slices.Clone(all), func(e api.Evidence) bool {
+		return strings.Contains(condition, "“"+strings.TrimRight(strings.TrimSpace(e.Quote), ".")+"”")
+	})
+}
 
 // decisiveFirst returns the passages, those that show the gap first.
 func decisiveFirst(all []api.Evidence) []api.Evidence {
@@ -228,8 +372,8 @@ func decisiveFirst(all []api.Evidence) []api.Evidence {
 // maxNearbyPlaces is the maximum number of locations of related passages that a row lists.
 const maxNearbyPlaces = 3
 
-// relatedPassagesCell returns a cell that names the locations of related passages in short form.
-func relatedPassagesCell(all []api.Evidence) block.Cell {
+// relatedPassagesCell returns a cell that names up to limit locations of related passages in short form.
+func relatedPassagesCell(all []api.Evidence, limit int) block.Cell {
 	var at []string
 	for _, e := range all {
 		p := wording.OrDefault(e.DocumentTitle, e.Filename)
@@ -247,8 +391,8 @@ func relatedPassagesCell(all []api.Evidence) block.Cell {
 	if len(at) == 0 {
 		return nil
 	}
-	if n := len(at) - maxNearbyPlaces; n > 0 {
-		at = append(at[:maxNearbyPlaces], fmt.Sprintf("and %d more", n))
+	if n := len(at) - limit; n > 0 {
+		at = append(at[:limit], fmt.Sprintf("and %d more", n))
 	}
 	return block.Cell{{Text: "\nRelated: " + strings.Join(at, "; "), Prose: true}}
 }
