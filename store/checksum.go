@@ -166,6 +166,7 @@ type localKV struct{ kv.KV }
 func (localKV) Prefetch(...kv.Ref) error     { return nil }
 func (localKV) Expect(...kv.Ref)             {}
 func (localKV) AssumeMissing(string, []byte) {}
+func (localKV) ReadAhead(string)             {}
 func (l localKV) ScanAhead(table string, r kv.Range, _ int, _ func([]kv.Pair) error) iter.Seq2[kv.Pair, error] {
 	return l.Scan(table, r)
 }

@@ -61,6 +61,10 @@ func (tx *Tx) NewID() string {
 // clock was ahead of this one's.
 func (tx *Tx) FollowID(id string) { tx.db.idGenerator.follow(id) }
 
+// ReadAhead announces that the Update will probably read, from now on, what the last Update read that called ReadAhead
+// with the same name. A database on another machine is then asked for all of it at once.
+func (tx *Tx) ReadAhead(name string) { tx.kv.remote.ReadAhead(name) }
+
 // maxIssued limits the memory that Tx.issued takes.
 const maxIssued = 1000
 

@@ -35,6 +35,7 @@ func editItem[V, I any](
 		if err != nil {
 			return store.ToNotFound(err, k.gate.Title()+" item", itemID)
 		}
+		tx.ReadAhead("edit " + k.item(&item).VersionID)
 		a, err := getAssessment(tx, by, k.item(&item).AssessmentID)
 		if err != nil {
 			return err

@@ -54,10 +54,12 @@ func TestRoundTrips(t *testing.T) {
 		_, err := w.Assessments.UpdateSoAItem(ctx, w.by, change)
 		return err
 	}
-	if err := edit(t.Context(), items[1].ID, "Zoë"); err != nil {
-		t.Fatal(err)
+	for _, i := range items[1:3] { // the first one reads all items, the second one what all further ones read
+		if err := edit(t.Context(), i.ID, "Zoë"); err != nil {
+			t.Fatal(err)
+		}
 	}
-	measure("edit an item", 14, func(ctx context.Context) error { return edit(ctx, items[0].ID, "Zoë") })
+	measure("edit an item", 4, func(ctx context.Context) error { return edit(ctx, items[0].ID, "Zoë") })
 	measure("get an item", 3, func(ctx context.Context) error {
 		_, err := w.Assessments.GetSoAItem(ctx, w.by, &api.SoAItemInput{SoAItemID: items[0].ID})
 		return err

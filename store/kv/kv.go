@@ -89,6 +89,10 @@ type Remote interface {
 	// issued in this transaction. A subsequent Get returns what the transaction itself has written.
 	AssumeMissing(table string, key []byte)
 
+	// ReadAhead tells the driver that the Update will probably read, from now on, what the last one read that called
+	// ReadAhead with the same name. It is read together with whatever is read next.
+	ReadAhead(name string)
+
 	// ScanAhead works like Scan, and passes pairs that will follow to ahead, in groups, so that ahead can prefetch
 	// what belongs to them. If first is not 0, it is the expected number of pairs.
 	ScanAhead(table string, r Range, first int, ahead func([]Pair) error) iter.Seq2[Pair, error]

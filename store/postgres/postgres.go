@@ -60,6 +60,7 @@ type DB struct {
 	// writer is the key of this DB's mark, and mark its value. Only the holder of the token may use them.
 	writer, mark []byte
 	transactions uint64 // number of marks created
+	plans        readPlans
 
 	clock       func() time.Time
 	clockOffset atomic.Int64 // in nanoseconds; see Now

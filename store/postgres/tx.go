@@ -56,8 +56,12 @@ type tx struct {
 	// gaps are ranges of tables in which the database has no keys. Most keys that an Update reads are those of
 	// new records and index entries, which come in groups.
 	gaps map[string][]gap
-	// expected are keys to be read in the next round trip.
-	expected []kv.Ref
+	// expected are keys to be read in the next round trip, and expectedScans scans whose first page is.
+	expected      []kv.Ref
+	expectedScans []scanKey
+	// pages are first pages of scans that were read ahead.
+	pages map[scanKey]pageRead
+	plan  *readPlan // nil before ReadAhead
 }
 
 // gap is the range between two adjacent keys of a table, excluding both. nil stands for the beginning or the
@@ -165,15 +169,18 @@ func (t *tx) run(queue func(*pgx.Batch)) error {
 	expected := t.unknown(t.expected)
 	t.expected = nil
 	found := map[tableAndKey][]byte{}
+	keepPages := func() {}
 	err := t.send(func(b *pgx.Batch) {
 		queue(b)
 		queueReads(b, expected, found)
+		keepPages = t.queueExpectedScans(b)
 	})
 	if err != nil {
 		t.failed = t.preferContextError(err)
 		return t.failed
 	}
 	t.cacheReads(expected, found)
+	keepPages()
 	return nil
 }
 
@@ -199,12 +206,14 @@ func (t *tx) Get(table string, key []byte) ([]byte, error) {
 	}
 	at := tableAndKey{table, string(key)}
 	if value, known := t.reads[at]; known {
+		t.planRead(table, key)
 		return value, nil
 	}
 	if t.isInGap(table, key) {
 		return nil, nil
 	}
-	if slices.ContainsFunc(t.expected, func(r kv.Ref) bool { return r.Table == table && bytes.Equal(r.Key, key) }) {
+	t.planRead(table, key)
+	if t.isExpected(table, key) {
 		if err := t.run(func(*pgx.Batch) {}); err != nil {
 			return nil, err
 		}
@@ -278,6 +287,9 @@ func (t *tx) AssumeMissing(table string, key []byte) {
 	at := tableAndKey{table, string(key)}
 	if _, known := t.reads[at]; !known && t.flushes == 0 { // later, the database may have this transaction's writes
 		t.cacheForNextGet(at, nil)
+		if t.plan != nil {
+			t.plan.read[at] = true // it never needs to be read
+		}
 	}
 }
 
@@ -390,7 +402,7 @@ func (t *tx) countWriteAndSendIfFull(size int) error {
 // forgetWrites drops the unsent writes.
 func (t *tx) forgetWrites() {
 	t.writes, t.writeCount, t.writeBytes = map[string]*tableWrites{}, 0, 0
-	t.reads, t.readBytes, t.gaps = nil, 0, nil
+	t.reads, t.readBytes, t.gaps, t.pages = nil, 0, nil, nil
 	t.flushes++
 }
 
@@ -544,25 +556,25 @@ func (s *scan) contains(key []byte) bool {
 
 // readPage reads the next pairs after the scan's position.
 func (t *tx) readPage(s *scan) error {
-	statement, arguments := s.statement()
-	size := 0
-	err := t.run(func(b *pgx.Batch) {
-		b.Queue(statement, arguments...).Query(func(rows pgx.Rows) error {
-			s.page, size = nil, 0
-			for size < maxPageBytes && rows.Next() {
-				var p kv.Pair
-				if err := rows.Scan(&p.Key, &p.Value); err != nil {
-					return err
-				}
-				s.page = append(s.page, p)
-				size += len(p.Key) + len(p.Value)
-			}
-			return nil
-		})
-	})
-	if err != nil {
+	var page pageRead
+	first := s.last == nil
+	key := s.firstPageKey()
+	if first && t.plan != nil {
+		t.plan.scans = append(t.plan.scans, key)
+	}
+	if first && t.isExpectedScan(key) {
+		if err := t.run(func(*pgx.Batch) {}); err != nil {
+			return err
+		}
+	}
+	known, readAhead := t.pages[key]
+	if first && readAhead {
+		page = known
+	} else if err := t.run(func(b *pgx.Batch) { s.queuePage(b, &page) }); err != nil {
 		return err
 	}
+	s.page = page.pairs
+	size := page.size
 	s.atEnd = len(s.page) < s.size && size < maxPageBytes
 	if end := s.End; t.writable && s.Reverse && len(s.page) > 0 {
 		if s.last != nil {
@@ -629,6 +641,7 @@ func (t *tx) commit() error {
 		if changed {
 			t.db.mark = mark
 		}
+		t.savePlan()
 		return nil
 	case err == nil:
 		return fmt.Errorf("the database answered %s to a commit", result)

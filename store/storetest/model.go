@@ -60,8 +60,25 @@ func testAgainstModel(t *testing.T, d kv.Driver) {
 		m := committed.clone()
 		rollback := r.IntN(4) == 0
 		err := d.Update(t.Context(), func(k kv.KV) error {
+			remote, _ := k.(kv.Remote) // what is announced must make no difference
 			for range r.IntN(60) {
 				name := table()
+				if remote != nil {
+					switch n := r.IntN(10); {
+					case n == 0:
+						if err := remote.Prefetch(kv.Ref{Table: table(), Key: key()}, kv.Ref{Table: table(), Key: key()}); err != nil {
+							return err
+						}
+					case n == 1:
+						remote.Expect(kv.Ref{Table: table(), Key: key()}, kv.Ref{Table: table(), Key: key()})
+					case n == 2:
+						remote.ReadAhead(table())
+					case n == 3:
+						if key := key(); committed[name][string(key)] == "" {
+							remote.AssumeMissing(name, key)
+						}
+					}
+				}
 				switch n := r.IntN(20); {
 				case n < 9:
 					key, value := key(), bytes.Repeat([]byte{byte('0' + r.IntN(10))}, r.IntN(300))
@@ -107,7 +124,19 @@ func testAgainstModel(t *testing.T, d kv.Driver) {
 					want(t, fmt.Sprintf("round %d: %s %q", round, name, key), get(t, k, name, string(key)), expected)
 				default:
 					rg := kv.Range{Start: bound(), End: bound(), Reverse: r.IntN(2) == 0}
-					want(t, fmt.Sprintf("round %d: scan", round), listEntries(t, k, name, rg), m.listEntries(name, rg))
+					got := listEntries(t, k, name, rg)
+					want(t, fmt.Sprintf("round %d: scan", round), got, m.listEntries(name, rg))
+					if remote != nil {
+						got = []string{}
+						prefetch := func(all []kv.Pair) error { return remote.Prefetch(kv.Ref{Table: table(), Key: all[0].Key}) }
+						for p, err := range remote.ScanAhead(name, rg, r.IntN(4), prefetch) {
+							if err != nil {
+								return err
+							}
+							got = append(got, string(p.Key)+"="+string(p.Value))
+						}
+						want(t, fmt.Sprintf("round %d: scan ahead", round), got, m.listEntries(name, rg))
+					}
 				}
 			}
 			if rollback {

@@ -42,6 +42,9 @@ func Run(t *testing.T, open func(t *testing.T) kv.Driver) {
 		{"Counter", testNoLostUpdates},
 		{"ReadersAndWriter", testReadersAndWriter},
 		{"Model", testAgainstModel},
+		{"Expected", testExpectedReads},
+		{"ReadsAfterManyWrites", testReadsAfterManyWrites},
+		{"ScanAhead", testScanAhead},
 		{"Close", testClose},
 	}
 	for _, tt := range tests {
