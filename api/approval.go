@@ -49,7 +49,7 @@ type Approval struct {
 	RemoteKey *BundleKey `json:"remote_key" doc:"On a clone: the remote's key whose bundle delivered the decision; null otherwise."`
 }
 
-// ApprovedInAdvance begins the reason of an approval that was given before the approver saw the content.
+// ApprovedInAdvance is the prefix of the reason for an approval that was given before the approver saw the content.
 const ApprovedInAdvance = "approved in advance"
 
 // WasGivenInAdvance reports whether the approval was given before the approver saw the content.

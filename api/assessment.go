@@ -34,7 +34,8 @@ type Assessment struct {
 	Counts        AssessmentCounts `json:"counts"`
 }
 
-// MayBeSameClient reports whether two assessments may be of the same client: unless they name different ones.
+// MayBeSameClient reports whether two assessments may be for the same client, which is the case unless they name
+// different clients.
 func (a *Assessment) MayBeSameClient(b *Assessment) bool {
 	return a.ClientName == "" || b.ClientName == "" || strings.EqualFold(a.ClientName, b.ClientName)
 }

@@ -48,10 +48,10 @@ type Document struct {
 	existed bool
 }
 
-// NotInForceWarning begins the warning of a document that says that it is a draft, superseded or withdrawn.
+// NotInForceWarning is the prefix of the warning about a document that is marked as a draft, superseded or withdrawn.
 const NotInForceWarning = "The document says that it is not in force"
 
-// IsNotInForce reports whether the document says that it is a draft, superseded or withdrawn.
+// IsNotInForce reports whether the document is marked as a draft, superseded or withdrawn.
 func (d *Document) IsNotInForce() bool {
 	return slices.ContainsFunc(d.Warnings, func(w string) bool { return strings.HasPrefix(w, NotInForceWarning) })
 }

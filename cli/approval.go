@@ -267,8 +267,8 @@ func (a *app) findPendingApprovalID(ctx context.Context, g api.Gate) (string, er
 	return l.Data[0].ID, nil
 }
 
-// unapprovedMessage returns what the status says about a newest version at gate g that isn't approved, or "" if that is
-// not known.
+// unapprovedMessage returns the status message about the newest version at gate g if it isn't approved, or "" if that
+// is not known.
 func (a *app) unapprovedMessage(ctx context.Context, assessment string, g api.Gate) string {
 	st, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: assessment})
 	if err != nil {
@@ -294,7 +294,7 @@ func approveContent(ctx context.Context, a *app, approvalID string, d api.Versio
 	)
 }
 
-// approveInAdvance approves a version without a review, as --approve asks for.
+// approveInAdvance approves a version without a review, as requested by --approve.
 func (a *app) approveInAdvance(ctx context.Context, gate api.Gate, approvalID, comment string) error {
 	one, err := approveContent(ctx, a, approvalID, api.VersionDecision{Comment: comment, InAdvance: true})
 	if err == nil {

@@ -26,7 +26,7 @@ type deliverable[V any] struct {
 	details func(*print.Page, *V)
 }
 
-// gateVersions is what a deliverable can do whatever the type of its versions.
+// gateVersions holds the methods of a deliverable that don't depend on the type of its versions.
 type gateVersions interface {
 	approveNewest(ctx context.Context, a *app, assessment string, again bool, comment string) error
 	draftNewestAgain(ctx context.Context, a *app, assessment string) error
@@ -84,8 +84,8 @@ func (d deliverable[V]) fetchNewestVersionID(ctx context.Context, a *app) (strin
 	return d.header(v).ID, nil
 }
 
-// approveNewest submits the newest version, unless that is done, and approves it in advance. If again is set, it drafts the
-// next version first. A rejected version is left to people.
+// approveNewest submits the newest version, unless that is done, and approves it in advance. If again is set, it
+// drafts the next version first. It leaves a rejected version for users to revise.
 func (d deliverable[V]) approveNewest(ctx context.Context, a *app, assessment string, again bool, comment string) error {
 	v, err := d.newestVersionOf(ctx, a, assessment)
 	if err != nil || v == nil || d.header(v).Status == api.VersionRejected {

@@ -69,7 +69,7 @@ func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (r
 	return r.Reader, nil
 }
 
-// describeModelReading describes what the model is about to read, where, and what resources that takes.
+// describeModelReading describes what the model is about to read, where it runs, and the resources required.
 func describeModelReading(r *api.ModelReading) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s reads passages for %d of %s: about %s.", r.Model.Name, r.Left,

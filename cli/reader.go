@@ -212,7 +212,7 @@ func (a *app) chosenReader(flag string) string {
 }
 
 // readAndDraftSoA drafts the Statement of Applicability with the chosen reader. If the reader is a file of readings,
-// the file is imported first; if it is a language model or a network, it reads first.
+// the file is imported first; if it is a language model or a neural network, it reads the evidence first.
 func (a *app) readAndDraftSoA(ctx context.Context, assessment string, flags readerFlags) (*api.SoAVersion, error) {
 	reader := a.chosenReader(flags.name)
 	if reader == api.ModelReader {

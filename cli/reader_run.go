@@ -21,10 +21,10 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// readPassages is the default number of passages that a network reads for each requirement.
+// readPassages is the default number of passages that a neural network reads for each requirement.
 const readPassages = 20
 
-// keepInterval is how long a network reads before its readings are saved.
+// keepInterval is the time between two saves of the readings while a neural network reads.
 const keepInterval = 2 * time.Minute
 
 func (a *app) readerRun() *cobra.Command {
@@ -63,7 +63,7 @@ already read are skipped. The reader's name changes with the weights.`,
 	return cmd
 }
 
-// isWeightsFile reports whether a file begins like a file with a network's weights.
+// isWeightsFile reports whether a file begins like a file with the weights of a neural network.
 func isWeightsFile(path string) bool {
 	f, err := regularfile.Open(context.Background(), path, regularfile.NoLimit)
 	if err != nil {
@@ -75,7 +75,7 @@ func isWeightsFile(path string) bool {
 	return err == nil && string(begin) == crossencoder.Magic
 }
 
-// networkRun is the reading of an assessment's evidence by a network.
+// networkRun reads an assessment's evidence with a neural network.
 type networkRun struct {
 	a          *app
 	assessment string
@@ -89,7 +89,7 @@ type networkRun struct {
 // readingPair identifies a statement and a passage.
 type readingPair struct{ statement, passage string }
 
-// readWithWeights makes a network read everything that it has not read yet, and imports its readings.
+// readWithWeights makes a neural network read everything that it has not read yet, and imports its readings.
 func (a *app) readWithWeights(ctx context.Context, assessment, path string, passages int) (*api.Reader, error) {
 	network, err := crossencoder.ReadFile(path)
 	if err != nil {
@@ -160,7 +160,7 @@ func (r *networkRun) forEachStatement(use func(*reading.StatementLine) error) er
 	}
 }
 
-// loadEarlier loads the earlier readings of the same weights.
+// loadEarlier loads earlier readings made with the same weights.
 func (r *networkRun) loadEarlier(ctx context.Context) error {
 	f, err := call(ctx, r.a, api.ExportReadings, newReaderInput(r.assessment, r.reader.Name()))
 	if api.IsCode(err, api.CodeNotFound) {
@@ -209,8 +209,8 @@ func (r *networkRun) read(ctx context.Context) (*api.Reader, error) {
 	return r.importLines(ctx)
 }
 
-// readStatement makes the network read the passages of a statement that have not been read yet, and returns their
-// number.
+// readStatement makes the neural network read the passages of a statement that have not been read yet, and returns
+// their number.
 func (r *networkRun) readStatement(ctx context.Context, s *reading.StatementLine) (int, error) {
 	var pairs []readingPair
 	var passages []reading.Passage

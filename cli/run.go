@@ -446,9 +446,9 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 	}
 }
 
-// approveLaterVersions brings deliverables up to date whose gates were passed with an older version, as far as the options
-// approve them in advance. In the order of the gates, it drafts those again that are based on an older version of
-// another, and submits and approves the newest versions. It returns the status afterwards.
+// approveLaterVersions updates the deliverables whose gates were passed with an older version, if the options approve
+// them in advance. In gate order, it redrafts those that are based on an older version of another deliverable, then
+// submits and approves the newest versions. It returns the resulting status.
 func (a *app) approveLaterVersions(ctx context.Context, st *api.AssessmentStatus, o runOptions) (*api.AssessmentStatus, error) {
 	for _, move := range api.Moves {
 		if move.Gate == "" || !slices.Contains(o.approve, move.Gate) || !o.until.HasReached(move.To) {
@@ -471,8 +471,8 @@ func (a *app) approveLaterVersions(ctx context.Context, st *api.AssessmentStatus
 	return st, nil
 }
 
-// isBasedOnOlder reports whether the newest version of a gate's deliverable was drafted from something that has changed
-// since. With reasons, only these count.
+// isBasedOnOlder reports whether the newest version of a gate's deliverable was drafted from something that has
+// changed since. If reasons are given, only those are considered.
 func isBasedOnOlder(st *api.AssessmentStatus, g api.Gate, reasons ...string) bool {
 	return slices.ContainsFunc(st.Outdated, func(o api.Outdated) bool {
 		return o.Gate == g && o.Reason != "unapproved" && (len(reasons) == 0 || slices.Contains(reasons, o.Reason))
@@ -503,8 +503,8 @@ func (a *app) withFailedMoveHint(err error, move api.Move, st *api.AssessmentSta
 	return withHint(err, "check the status with `%s`", a.suggestedCommandLine("assess status"))
 }
 
-// performMove performs one transition of an assessment and shows its progress. For moves that may wait until documents
-// are read or search is trained, it also shows how far that is.
+// performMove performs one transition of an assessment and shows its progress. For transitions that may have to wait
+// for documents to be read or for search to be trained, it also shows the progress of that work.
 func (a *app) performMove(ctx context.Context, id string, move api.Move, target api.State) error {
 	a.progress.Start(move.Work)
 	in := api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: id}}

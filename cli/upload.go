@@ -225,8 +225,8 @@ func (a *app) describeTrainingProgress(ctx context.Context) string {
 	return fmt.Sprintf("training on catalog %s: %d%% (once)", status.Training.Label, status.Training.Progress)
 }
 
-// showWaitingProgress shows how many documents have been read, or how far the training of search is, while a transition
-// waits for them.
+// showWaitingProgress shows how many documents have been read, or how far the training of search has progressed, while
+// a transition waits for them.
 func (a *app) showWaitingProgress(ctx context.Context, assessment string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -98,7 +98,7 @@ func (s *Server) bindFile(op *api.Operation, handle operationFunc) {
 	})
 }
 
-// mountWithInput mounts an operation whose input is read before it runs. The schemas of the input are built on
+// mountWithInput registers an operation whose input is read before it runs. The schemas of the input are built on
 // first use: a command calls only a few operations, and building all schemas would dominate its start time.
 func (s *Server) mountWithInput(op *api.Operation, respond func(http.ResponseWriter, *http.Request, any)) {
 	reader := sync.OnceValue(func() *inputReader {

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// bodyTimeout is the maximum time for a JSON body to arrive.
+	// bodyTimeout is the maximum time for receiving a JSON body.
 	bodyTimeout = 30 * time.Second
 	// maxJSONDepth is the maximum nesting of JSON; the contract's deepest body has seven levels.
 	maxJSONDepth = 64

@@ -63,7 +63,7 @@ func (c originChecker) allows(r *http.Request) bool {
 	return r.Header.Get("Origin") == "http://"+c.host
 }
 
-// withoutRoute is a transport that doesn't pass on the route of the page that makes the call.
+// withoutRoute is a transport that hides the route of the calling page.
 type withoutRoute struct{ http.RoundTripper }
 
 // RoundTrip sends a call.

@@ -224,7 +224,7 @@ func isValidText(s string) bool { return utf8.ValidString(s) && !strings.Contain
 // one at a time, because each takes several times its size in memory.
 const largeBodyWait = 20 * time.Second
 
-// mountWithChecks serves an operation behind its checks.
+// mountWithChecks registers an operation together with the checks that precede it.
 func (s *Server) mountWithChecks(op *api.Operation, serve http.HandlerFunc) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		requestContextFrom(r.Context()).op = op

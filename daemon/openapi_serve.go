@@ -21,7 +21,7 @@ const (
 // openAPIDocuments holds the OpenAPI document as JSON and YAML.
 type openAPIDocuments struct{ json, yaml web.Asset }
 
-// mountOpenAPI serves the OpenAPI document.
+// mountOpenAPI registers the handlers that serve the OpenAPI document.
 func (s *Server) mountOpenAPI() {
 	s.documents = sync.OnceValues(s.encodeOpenAPI)
 	s.mux.Get(OpenAPIPath, s.serveOpenAPI(func(d openAPIDocuments) web.Asset { return d.json }))

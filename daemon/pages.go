@@ -22,7 +22,7 @@ const (
 	maxPageFiles = 300
 )
 
-// mountPages serves the pages.
+// mountPages registers the handlers of the web pages.
 func (s *Server) mountPages(setupCode string) *web.Site {
 	router := s.mux.With(
 		middleware.Compress(5, "text/html", "text/css", "text/javascript"),

@@ -159,7 +159,7 @@ func (s *Server) countUncounted(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// exchangeIfDue exchanges the counts in the background. The caller holds the lock.
+// exchangeIfDue exchanges the counts in the background. The caller must hold the lock.
 func (l *rateLimiter) exchangeIfDue() {
 	now := l.clock()
 	if l.exchange == nil || l.exchanging || now.Sub(l.exchanged).Abs() < exchangeInterval {

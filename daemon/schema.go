@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// newSchemas returns a registry that knows the API's string types, for validation and OpenAPI.
+// newSchemas returns a registry that includes the API's string types, for validation and OpenAPI.
 func newSchemas() huma.Registry {
 	schemas := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(reflect.TypeFor[api.Opt[string]](), reflect.TypeFor[*string]())

@@ -7,11 +7,11 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// settling is implemented by records that change in the background until they are settled.
+// settling is implemented by records that change in the background until they reach a final or waiting state.
 type settling interface{ Settled() bool }
 
 const (
-	// waitPause is the minimum time between two reads of a record that a request is waiting for.
+	// waitPause is the minimum time between two reads of the record that a request is waiting for.
 	waitPause = 100 * time.Millisecond
 	// waitPoll is the maximum time between two reads. Changes by other processes on the same database are
 	// noticed only then.

@@ -296,7 +296,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 // Start starts the background work.
 func (e *Engine) Start(ctx context.Context) error { return e.Background.Start(ctx) }
 
-// StopStreams ends open-ended responses, so that a stopping server does not wait for them.
+// StopStreams ends open-ended responses, so that a server that is shutting down does not wait for them.
 func (e *Engine) StopStreams() { e.Workflows.CloseStreams() }
 
 // Changed returns a channel that is closed as soon as a transaction of this process has written something. Call it

@@ -127,7 +127,7 @@ func (e *Engine) checkSecrets(ctx context.Context) (string, error) {
 	return prose.Count(n, "secret", "secrets") + ", none unreadable", nil
 }
 
-// damageResult returns the result of a check as text, or as an error if anything is damaged.
+// damageResult returns the result of a check as text, or as an error if it found damage.
 func damageResult(c fmt.Stringer, damaged int, err error) (string, error) {
 	switch {
 	case damaged > 0 && err != nil:

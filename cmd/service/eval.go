@@ -124,7 +124,7 @@ func modelForEval(
 	return s.Model, r.Read, nil
 }
 
-// readerForEval returns a function with which a reader replaces a language model.
+// readerForEval returns a function that lets a reader stand in for a language model.
 func readerForEval(r reading.Reader) func(context.Context, []modelreader.Statement) ([]modelreader.Outcome, error) {
 	return func(ctx context.Context, statements []modelreader.Statement) ([]modelreader.Outcome, error) {
 		out := make([]modelreader.Outcome, len(statements))

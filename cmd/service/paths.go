@@ -43,8 +43,8 @@ func xdgDir(variable, below string) string {
 // maxSocketPath is the maximum length of a socket path in bytes; all common systems support it.
 const maxSocketPath = 100
 
-// socketPath returns the socket path of a data folder: in the folder, or in the user's private
-// temporary folder if that path is too long for a socket.
+// socketPath returns the socket path of a data folder: in the folder, or in the user's private temporary folder if
+// that is longer than socket paths may be.
 func socketPath(dir string) string {
 	path := filepath.Join(dir, "service.sock")
 	if len(path) <= maxSocketPath && runtime.GOOS != "windows" {

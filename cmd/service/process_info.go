@@ -100,8 +100,7 @@ func (o *folderOwner) handleSetLogLevel(w http.ResponseWriter, r *http.Request) 
 	return true
 }
 
-// findFolderProcess returns information about the process that has a data folder open, or nil if no
-// process answers.
+// findFolderProcess returns information about the process that has a data folder open, or nil if no process responds.
 func findFolderProcess(ctx context.Context, dir string) (*cli.Process, error) {
 	dir, err := resolveDataDir(dir)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // summary and for advice on single lines. The advice is added to the run's proposals, marked with the model's
 // name. The draft itself is produced by the rules alone; users who agree with the advice edit the line.
 
-// modelInput is the part of a run that a model is shown.
+// modelInput is the part of a run that is shown to a model.
 type modelInput struct {
 	Agent    string           `json:"agent"`
 	Summary  string           `json:"summary"`
@@ -25,7 +25,7 @@ type modelInput struct {
 	Passages []passage        `json:"passages"`
 }
 
-// passage is a passage that supports a proposal, as a model sees it.
+// passage is a passage that supports a proposal, in the form shown to a model.
 type passage struct {
 	Number   int    `json:"number"`
 	Document string `json:"document"`
@@ -55,7 +55,7 @@ const (
 	maxModelInput = 24 << 10
 )
 
-// subjectFields are the fields that identify a proposal's subject, most specific first.
+// subjectFields are the fields that identify a proposal's subject, the most specific first.
 var subjectFields = []string{"poam_code", "control_code", "filename", "framework", "trait", "category", "report_id"}
 
 // proposalSubject returns the value that identifies what a proposal is about, such as its control code.

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// readPagesUpTo reads the pages of a list until it has at least limit records or the list ends.
+// readPagesUpTo reads pages of a list until it has at least limit records or reaches the end of the list.
 func readPagesUpTo[T any](limit int, page func(api.Paging) (*api.List[T], error)) ([]T, error) {
 	var out []T
 	for cursor := ""; ; {

@@ -128,7 +128,7 @@ func (c *checker) checkSignature(manifest []byte) {
 	c.report.addPass("signature", "the manifest is signed by the installation's key %s", c.report.KeyID)
 }
 
-// checkFilesAgainstManifest compares every file with the manifest.
+// checkFilesAgainstManifest checks every file in the archive against the manifest.
 func (c *checker) checkFilesAgainstManifest() {
 	listed := map[string]bool{manifestFile: true, signatureFile: true}
 	for _, want := range c.report.Manifest.Files {
@@ -160,7 +160,7 @@ func (c *checker) checkFilesAgainstManifest() {
 	}
 }
 
-// isMisnamed reports whether a document or report does not match the hash in its name.
+// isMisnamed reports whether the name of a document's or report's file contains a hash other than that of its content.
 func (c *checker) isMisnamed(f File) bool {
 	folder := path.Dir(f.Path)
 	return (folder == "documents" || folder == "reports") && !strings.HasPrefix(path.Base(f.Path), f.SHA256+"-")
@@ -276,8 +276,8 @@ func (c *checker) checkVersionsAndApprovals() {
 	}
 }
 
-// checkComments checks that the audit chain has a record of each comment's text. Archives from before
-// comments existed have none.
+// checkComments checks that the audit chain has a record of each comment's text. Archives written before comments were
+// introduced contain no comments.
 func (c *checker) checkComments(auditedHashes map[string][]string) {
 	if c.files[commentsFile] == nil {
 		return

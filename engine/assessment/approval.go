@@ -40,9 +40,8 @@ func ensureSubmitted[V, I any](
 	})
 }
 
-// resubmitEdited submits the newest version if it is a draft that was created by editing a version
-// under review or approved. So the transition that needs approval has a pending approval to refer
-// to.
+// resubmitEdited submits the newest version if it is a draft that was created by editing a version under review or
+// approved. This way, the transition that needs approval has a pending approval to refer to.
 func resubmitEdited[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k deliverableType[V, I]) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
@@ -120,7 +119,7 @@ func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assess
 		}))
 }
 
-// changesSinceApproved compares a version with the one that is approved. It returns nil if none is.
+// changesSinceApproved compares a version with the currently approved one. It returns nil if no version is approved.
 func (k deliverableType[V, I]) changesSinceApproved(tx *store.Tx, a *api.Assessment, versionID string) (*api.ApprovalChanges, error) {
 	approved, ok, err := k.approvedVersion(tx, a)
 	if err != nil || !ok {
@@ -188,8 +187,9 @@ func differInRequirementsOnly(a, b []byte) (bool, error) {
 	return maps.EqualFunc(was, is, slices.Equal), nil
 }
 
-// submitAndMoveAssessment is like submit. If the assessment is in the drafted state of this deliverable,
-// it also moves it to the review state. It doesn't if the version was drafted early or corrected later.
+// submitAndMoveAssessment is like submit. If the assessment is in the drafted state of this deliverable, it also moves
+// it to the review state. It leaves the assessment's state unchanged if the version was drafted early or corrected
+// later.
 func (k deliverableType[V, I]) submitAndMoveAssessment(tx *store.Tx, by api.Caller, v *V, options submission) error {
 	a, err := getAssessment(tx, by, k.version(v).AssessmentID)
 	if err != nil {

@@ -33,7 +33,8 @@ func carriedFrameworks(from, to *scf.Snapshot, source *api.Assessment) ([]string
 	return refs, nil
 }
 
-// carryFromEarlierAssessment copies into a new assessment what people decided in an earlier one of the same organization.
+// carryFromEarlierAssessment copies people's decisions from an earlier assessment of the same organization into a new
+// one.
 func carryFromEarlierAssessment(tx *store.Tx, by api.Caller, a *api.Assessment, sourceID string, snap *scf.Snapshot) error {
 	source, err := getAssessment(tx, by, sourceID)
 	if err != nil {
@@ -145,9 +146,9 @@ func storeCarriedItems[V, I any](c *carrier, k deliverableType[V, I], isWanted f
 	return nil
 }
 
-// addItemsOfOtherFrameworks returns the items of the newest version, plus items of controls that it
-// lacks because their framework was removed. It takes these from the newest version with each set
-// of frameworks and from the items carried into this assessment.
+// addItemsOfOtherFrameworks returns the items of the newest version, plus items of controls that it lacks because
+// their framework was removed. It finds them in the newest version for each set of frameworks, and among the items
+// carried into this assessment.
 func (k deliverableType[V, I]) addItemsOfOtherFrameworks(tx *store.Tx, a *api.Assessment, newest *V, items []I) ([]I, error) {
 	if k.gate == api.GatePOAM {
 		return items, nil

@@ -58,9 +58,9 @@ func (k deliverableType[V, I]) isStillNewest(previous *previousVersion[I], newes
 	return previous.versionID == head.ID && previous.sha256 == head.ContentSHA256 && previous.status == head.Status
 }
 
-// loadPreviousWithOlderEdits is like loadPreviousVersion. Except for the plan, it also adds edited
-// items from older versions whose controls are missing from the previous version but are in items,
-// for example because their framework was removed and added again.
+// loadPreviousWithOlderEdits is like loadPreviousVersion. For deliverables other than the plan, it also adds edited
+// items of older versions if their controls are in items but not in the previous version, for example because a
+// framework was removed and added again.
 func (k deliverableType[V, I]) loadPreviousWithOlderEdits(
 	tx *store.Tx,
 	s *Service,

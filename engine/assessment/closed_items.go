@@ -54,8 +54,8 @@ func poamOriginKey(i *api.POAMItem) string {
 	return i.FindingOrigin
 }
 
-// makeAutoClosedMatchable returns the items with automatically closed ones changed so that they
-// match their gap again if it reopens. Items that a user closed are left alone.
+// makeAutoClosedMatchable returns the items after changing automatically closed ones so that they match their gap if
+// it reopens. Items closed by users are unchanged.
 func makeAutoClosedMatchable(previous []api.POAMItem) []api.POAMItem {
 	out := slices.Clone(previous)
 	for n := range out {

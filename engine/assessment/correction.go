@@ -25,9 +25,9 @@ const (
 	maxStatementQuotesRecorded = 3   // per statement, when a person decides on an item
 )
 
-// correctionClients finds out whose corrections apply to an assessment. Corrections made for one client
-// don't apply to another, because a reader of the same organization may work for both. Neither do those of an
-// organization whose assessment was cloned apply to other organizations' assessments in the same data folder.
+// correctionClients determines whose corrections apply to an assessment. Corrections made for one client don't apply
+// to another, although one organization may assess both. Likewise, corrections from the organization whose assessment
+// was cloned don't apply to other organizations' assessments in the same data folder.
 type correctionClients struct {
 	tx    *store.Tx
 	org   string
@@ -38,7 +38,7 @@ func newCorrectionClients(tx *store.Tx, org string) *correctionClients {
 	return &correctionClients{tx, org, map[string]correctionOwner{}}
 }
 
-// correctionOwner describes to whom an assessment's corrections belong.
+// correctionOwner identifies the organization and client that an assessment's corrections belong to.
 type correctionOwner struct {
 	api.Assessment
 	remote string // identifies the remote's organization, or "" if the assessment isn't a clone
@@ -47,8 +47,8 @@ type correctionOwner struct {
 // maxCarriedYears is the maximum number of earlier assessments that owner goes back through.
 const maxCarriedYears = 20
 
-// owner returns to whom an assessment's corrections belong. A new assessment that was created from a clone
-// belongs to the clone's remote.
+// owner returns the organization and client that an assessment's corrections belong to. A new assessment that was
+// created from a clone belongs to the clone's remote.
 func (c *correctionClients) owner(assessment string) (correctionOwner, error) {
 	if o, ok := c.known[assessment]; ok {
 		return o, nil
@@ -86,7 +86,7 @@ func (c *correctionClients) owner(assessment string) (correctionOwner, error) {
 	return o, nil
 }
 
-// areShared reports whether two assessments share corrections: always, unless they name different clients or belong to
+// areShared reports whether two assessments share corrections. They do unless they name different clients or belong to
 // different organizations.
 func (c *correctionClients) areShared(a, b string) (bool, error) {
 	if a == b {
@@ -143,7 +143,7 @@ func (s *Service) readCorrections(ctx context.Context, a *api.Assessment, resetI
 // isFromLine reports whether a correction results from a decision on an item of its assessment.
 func isFromLine(c *api.Correction) bool { return c.Source == api.LineCorrected && c.CopiedFrom == nil }
 
-// correctedPassage returns a correction's passage in the form that a reader gets.
+// correctedPassage returns a correction's passage in the form that readers use.
 func correctedPassage(c *api.Correction) reading.Passage {
 	p := c.Passage
 	return reading.Passage{Title: p.Title, Kind: p.Kind, Date: p.Date, HeadingPath: p.HeadingPath, Text: p.Text}
@@ -301,9 +301,8 @@ func newCorrection(tx *store.Tx, by api.Caller, i *api.SoAItem, st reading.State
 	}
 }
 
-// setCorrectedPassage sets the passage of a correction, and its words: quote or, if that is "", the
-// whole passage. It returns false if the passage no longer exists, is too long to keep or doesn't
-// contain the words.
+// setCorrectedPassage sets the passage and the words of a correction. The words are quote or, if that is empty, the
+// whole passage. It returns false if the passage no longer exists, is too long to keep or doesn't contain the words.
 func setCorrectedPassage(tx *store.Tx, by api.Caller, c *api.Correction, chunkID, quote string) (bool, error) {
 	p, err := evidence.ReadPassage(tx, by.OrganizationID, chunkID)
 	if errors.Is(err, store.ErrNotFound) || err == nil && p.AssessmentID != c.AssessmentID {
@@ -332,9 +331,9 @@ func setCorrectedPassage(tx *store.Tx, by api.Caller, c *api.Correction, chunkID
 	return c.Quote != "" && len(c.Quote) <= reading.MaxWordsBytes, nil
 }
 
-// putCorrection stores a correction in place of earlier ones on the same statement and passage, and
-// returns these. It returns false, without storing anything, if there are too many, or if an earlier
-// one was made on the passage itself while this one results from a decision on an item.
+// putCorrection stores a correction in place of earlier ones on the same statement and passage, and returns the
+// replaced corrections. It returns false, without storing anything, if there are too many corrections, or if an
+// earlier one was made on the passage itself and the new one only follows from a decision on an item.
 func putCorrection(tx *store.Tx, by api.Caller, c *api.Correction) (replaced []api.Correction, stored bool, err error) {
 	replaced, n, err := findSamePassage(tx, by.OrganizationID, c)
 	if err != nil {
@@ -397,8 +396,8 @@ func deleteCorrections(tx *store.Tx, org string, matches func(*api.Correction) b
 	return deleted, nil
 }
 
-// undoLineCorrections deletes the corrections that resulted from an edit, because the edit is undone,
-// and brings back those that it had replaced, unless the same passage was decided on since.
+// undoLineCorrections deletes the corrections that resulted from an edit, because the edit is undone, and restores
+// those that it had replaced, unless the passage has since been corrected again.
 func undoLineCorrections(tx *store.Tx, by api.Caller, e *store.Edit) error {
 	if e.Gate != api.GateSoA {
 		return nil
@@ -521,7 +520,7 @@ func recordCorrection(tx *store.Tx, by api.Caller, c *api.Correction, offline bo
 	return audit.RecordAndPublishEvent(tx, by, e)
 }
 
-// quoteUnlessSilent returns a correction's quote, or "" if the correction says that the passage shows nothing.
+// quoteUnlessSilent returns a correction's quote, or "" if the correction states that the passage is not evidence.
 func quoteUnlessSilent(c *api.Correction) string {
 	if c.Label == string(reading.Silent) {
 		return ""
@@ -547,8 +546,8 @@ func newestSoAItem(tx *store.Tx, by api.Caller, assessment, code string) (*api.D
 	return nil, nil, api.Invalid("control_code", "version %d of the %s has no item %q", v.VersionNumber, api.GateSoA.Title(), code)
 }
 
-// draftedReading returns the label that a draft gave a passage for a statement, and the quoted
-// words. It returns reading.Silent if the draft doesn't quote the passage for the statement.
+// draftedReading returns the label that a draft gave a passage for a statement, and the quoted words. If the draft
+// doesn't quote the passage for the statement, the label is reading.Silent.
 func draftedReading(i *api.SoAItem, st *api.Statement, chunkID string) (reading.Label, string) {
 	for _, ev := range i.Evidence {
 		if ev.ChunkID == chunkID && strings.Contains(ev.Statement, st.Text) {

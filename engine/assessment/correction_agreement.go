@@ -124,7 +124,7 @@ func (s *Service) compareReaders(
 	return nil
 }
 
-// meaningOf groups labels that mean the same for a requirement.
+// meaningOf maps labels that have the same meaning for a requirement to a common value.
 var meaningOf = map[reading.Label]string{
 	reading.States: "shows", reading.Part: "shows", reading.Plans: "plans", reading.Contradicts: "contradicts", reading.Silent: "silent",
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/engine/judge/reading"
 )
 
-// sessionSearcher implements judge.Finder for an evidence session.
+// sessionSearcher implements judge.Finder on the evidence of a session.
 type sessionSearcher struct{ session *evidence.Session }
 
 func (f sessionSearcher) Find(ctx context.Context, query string, topK int) ([]judge.Passage, error) {

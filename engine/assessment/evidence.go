@@ -101,7 +101,7 @@ func (s *Service) MarkItemsForReview(tx *store.Tx, by api.Caller, doc *api.Docum
 	})
 }
 
-// joinFirst joins the first names of a list, at most limit of them.
+// joinFirst joins the first names in a list, up to limit of them.
 func joinFirst(names []string, limit int) string {
 	if len(names) > limit {
 		return strings.Join(names[:limit], ", ") + ", …"

@@ -72,7 +72,7 @@ type ownersOfVersions struct {
 	versions map[string]map[string]int // by the ID and the content hash of the version; then by the owner
 }
 
-// maxVersionsWithOwners bounds the versions remembered.
+// maxVersionsWithOwners is the maximum number of versions remembered.
 const maxVersionsWithOwners = 256
 
 // count returns the number of items that each owner has in a version; excluded controls don't count.
@@ -115,7 +115,7 @@ func (o *ownersOfVersions) count(tx *store.Tx, gate api.Gate, head *api.Delivera
 	return counts, nil
 }
 
-// formerOwners returns the owners of items in a version who have left the organization, by name.
+// formerOwners returns the owners of a version's items who have left the organization, sorted by name.
 func (o *ownersOfVersions) formerOwners(
 	tx *store.Tx, former formerMembers, gate api.Gate, head *api.DeliverableVersion,
 ) ([]api.FormerOwner, error) {

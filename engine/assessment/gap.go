@@ -246,8 +246,7 @@ func (s *Service) listFindings(
 	)
 }
 
-// CompareWorstFirst compares findings for sorting: worst first as api.Finding.CompareWorstFirst defines
-// it, then by control code.
+// CompareWorstFirst compares findings for sorting: by api.Finding.CompareWorstFirst, then by control code.
 func CompareWorstFirst(a, b *api.Finding) int {
 	return cmp.Or(a.CompareWorstFirst(b), scf.CompareNatural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
 }

@@ -38,8 +38,8 @@ func (s *Service) RequireNoRemoteBan(ctx context.Context, org, assessment string
 	return err
 }
 
-// remoteModelBan returns what forbids models on other machines for an assessment, or "" if nothing
-// does; see evidence.RemoteModelBan.
+// remoteModelBan returns the setting that forbids models on other machines for an assessment, or "" if they are
+// allowed; see evidence.RemoteModelBan.
 func (s *Service) remoteModelBan(ctx context.Context, org, assessment string) (by string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
 		by, err = evidence.RemoteModelBan(tx, org, assessment)
@@ -143,7 +143,8 @@ func (s *Service) readAllWithModel(ctx context.Context, by api.Caller, assessmen
 // isModel reports whether the reader is a language model.
 func (r *storedReader) isModel() bool { return r != nil && r.Model != nil }
 
-// countLeftToRules returns the number of statements for which a model has not read all passages.
+// countLeftToRules returns the number of statements with passages that the model has not read, so that the rules judge
+// them.
 func (r *storedReader) countLeftToRules(ctx context.Context, candidates []judge.Candidates) (n int, err error) {
 	for _, c := range candidates {
 		passages := make([]reading.Passage, len(c.Passages))
@@ -180,5 +181,5 @@ func (r *storedReader) describe() string {
 	return out + ", prompt " + m.Prompt + ")"
 }
 
-// errOtherModel reports that a server has begun to serve another model.
+// errOtherModel reports that a server now serves a different model.
 var errOtherModel = errors.New("the server serves another model")

@@ -26,10 +26,10 @@ import (
 const (
 	defaultStepSeconds = 20
 	maxStepSeconds     = 600
-	// maxUnanswered is the number of consecutive controls without a valid answer after which the reading ends.
+	// maxUnanswered is the number of consecutive controls without a valid answer after which reading stops.
 	maxUnanswered = 3
-	// Reading ends if the model reports evidence that no document contains, in at least minFooled
-	// answers and at least this share of all answers.
+	// Reading stops if the model cites evidence that is in no document, in at least minFooled answers and at least
+	// this share of all answers.
 	minFooled      = 5
 	maxFooledShare = 0.2
 )
@@ -41,8 +41,8 @@ type modelTask struct {
 	statements []modelreader.Statement
 }
 
-// modelRun is one call's reading of an assessment's evidence by a model. mu guards the fields below
-// it, which change during reading.
+// modelRun is one call in which a model reads an assessment's evidence. mu guards the fields below it, which change
+// during reading.
 type modelRun struct {
 	s      *Service
 	by     api.Caller
@@ -83,9 +83,8 @@ func (s *Service) GetModelReading(ctx context.Context, by api.Caller, in *api.As
 	return r.report(), nil
 }
 
-// ReadWithModel lets the language model read what it has not read yet, and stores its answers after
-// each control. It returns when everything has been read, a limit is reached, or the call's time is
-// up.
+// ReadWithModel lets the language model read what it has not read yet, and stores its answers after each control. It
+// returns when everything has been read, a limit is reached, or the call's time limit is over.
 func (s *Service) ReadWithModel(ctx context.Context, by api.Caller, in *api.ReadWithModelInput) (*api.ModelReading, error) {
 	if _, running := s.modelRuns.LoadOrStore(in.AssessmentID, true); running {
 		return nil, api.Conflict("the model is already reading this assessment's evidence; wait until it is done")
@@ -126,7 +125,7 @@ func (s *Service) ReadWithModel(ctx context.Context, by api.Caller, in *api.Read
 	}
 }
 
-// restart returns a run that continues this one with the passages that a new search finds.
+// restart returns a run that continues this one with the passages found by a new search.
 func (r *modelRun) restart(ctx context.Context) (*modelRun, error) {
 	next, err := r.s.newModelRun(ctx, r.by, r.reader.AssessmentID)
 	if err != nil {
@@ -200,8 +199,8 @@ func (s *Service) newModelRun(ctx context.Context, by api.Caller, assessment str
 	return r, err
 }
 
-// controlsToRead returns a function that reports whether the evidence for a control has to be read,
-// which is so if the scope or a user has included the control.
+// controlsToRead returns a function that reports whether the evidence for a control has to be read, because the scope
+// or a user includes the control.
 func (s *Service) controlsToRead(ctx context.Context, by api.Caller, assessment string) (func(api.Control) bool, error) {
 	a, err := s.readAssessment(ctx, by, assessment)
 	if err != nil {
@@ -222,8 +221,8 @@ func (s *Service) controlsToRead(ctx context.Context, by api.Caller, assessment 
 	}, nil
 }
 
-// addTask adds what is left to read for a control or the traits. Passages with instructions to
-// their reader are withheld from the model.
+// addTask adds what is left to read for a control or the traits. Passages that contain instructions for the model are
+// withheld.
 func (r *modelRun) addTask(
 	control string, candidates []judge.Candidates, known map[string]map[string]bool, withheld, seen map[string]bool,
 ) {
@@ -306,8 +305,8 @@ func (r *modelRun) isOver() bool {
 	return r.out.Stopped != "" || !r.s.clock().Before(r.deadline)
 }
 
-// reserve returns an error if a request that may use this many tokens would exceed a limit of the
-// run, or if the model runs on another machine and has been forbidden since the run began.
+// reserve returns an error if a request that may use this many tokens would exceed a limit of the run, or if models on
+// other machines have been forbidden since the run began.
 func (r *modelRun) reserve(ctx context.Context, tokens int) error {
 	if r.status.Remote {
 		by, err := r.s.remoteModelBan(ctx, r.by.OrganizationID, r.reader.AssessmentID)
@@ -335,7 +334,7 @@ func (r *modelRun) reserve(ctx context.Context, tokens int) error {
 	return errStopped
 }
 
-// countAnswer counts an answer, and returns an error if it comes from another model than the reader's.
+// countAnswer counts an answer, and returns an error if it comes from a model other than the reader's.
 func (r *modelRun) countAnswer(ctx context.Context, c modelreader.Call) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -370,9 +369,8 @@ func (r *modelRun) countAnswer(ctx context.Context, c modelreader.Call) error {
 	return cmp.Or(err, fmt.Errorf("%w: it calls itself %q, not %q", errOtherModel, cmp.Or(served, m.Name), cmp.Or(m.ServedModel, m.Name)))
 }
 
-// keepAnswers stores the model's answers for a control. Controls without any valid answer are
-// stored only after another control has got one, because a model that can't follow the schema at
-// all ends the reading.
+// keepAnswers stores the model's answers for a control. Controls without any valid answer are stored only once another
+// control has a valid answer, because reading ends if a model can't follow the schema at all.
 func (r *modelRun) keepAnswers(ctx context.Context, task *modelTask, outcomes []modelreader.Outcome, calls []modelreader.Call) error {
 	isAnswered := false
 	for _, o := range outcomes {
@@ -560,7 +558,7 @@ func estimatedUse(e modelreader.Estimate) api.ModelUse {
 	return api.ModelUse{Calls: e.Calls, PromptTokens: e.PromptTokens, CompletionTokens: e.CompletionTokens}
 }
 
-// report returns the state of the reading.
+// report returns the progress of the reading.
 func (r *modelRun) report() *api.ModelReading {
 	r.mu.Lock()
 	defer r.mu.Unlock()

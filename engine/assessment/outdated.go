@@ -38,8 +38,8 @@ func listOutdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
 	return out, nil
 }
 
-// outdatedWarnings returns the messages of listOutdated for the deliverables of the given gates and for
-// those they are based on.
+// outdatedWarnings returns the messages of listOutdated for the deliverables of the given gates and those that they
+// are based on.
 func outdatedWarnings(tx *store.Tx, a *api.Assessment, gates ...api.Gate) (out []string, err error) {
 	all, err := listOutdated(tx, a)
 	for _, o := range all {

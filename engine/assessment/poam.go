@@ -218,7 +218,7 @@ func findingsWithManualAction(findings []api.Finding) map[string]bool {
 	return out
 }
 
-// findBudget returns what the documents in force state about when money can be spent, or nil.
+// findBudget returns what the documents in force state about when money will be available, or nil.
 func (s *Service) findBudget(ctx context.Context, by api.Caller, assessment string, today api.Date) (*plan.Budget, error) {
 	finder, _, err := s.openFinder(ctx, by, assessment)
 	if err != nil {
@@ -245,7 +245,7 @@ func (s *Service) findBudget(ctx context.Context, by api.Caller, assessment stri
 	return plan.FindBudget(found, today), err
 }
 
-// maxBudgetPassages is the number of passages that each search for budgets returns.
+// maxBudgetPassages is the number of passages returned by each search for budgets.
 const maxBudgetPassages = 25
 
 // fixedDueDates maps the IDs of findings to the dates that users set or that the evidence states, for the work or for its money.

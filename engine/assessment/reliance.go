@@ -191,8 +191,8 @@ func clearReliance(i *api.SoAItem) {
 	i.RestsOnDocuments, i.OnlyDocument, i.ChangedByDocument, i.ChangedFrom = 0, "", "", ""
 }
 
-// currentDocumentName returns the name of the document that changed the previous verdict. The
-// document may have been renamed since, so its name is looked up in the quotes.
+// currentDocumentName returns the current name of the document that changed the previous verdict. It looks up the name
+// in the quotes, because the document may have been renamed.
 func currentDocumentName(previous *api.SoAItem, quotes []api.Evidence) string {
 	for _, e := range quotes {
 		if slices.ContainsFunc(previous.Evidence, func(p api.Evidence) bool {
@@ -220,9 +220,9 @@ func onlyNewDocument(quotes []api.Evidence, previous *api.SoAItem, isNew func(do
 	return added[0].Filename
 }
 
-// correctReliedOnDocuments corrects how many documents, and which one, an item received from a clone claims to
-// rely on. It recognizes copies only if both are quoted. The clone's claim about which document changed
-// the verdict is kept, because checking it would require drafting again.
+// correctReliedOnDocuments corrects how many documents, and which one, an item received from a clone claims to rely
+// on. It recognizes copies only if the item quotes both. The clone's claim about which document changed the verdict is
+// kept, because checking it would require drafting again.
 func correctReliedOnDocuments(i *api.SoAItem) {
 	all := decidingQuotes(i)
 	quotes := independentQuotes(i, func(quote *api.Evidence, document string) bool {

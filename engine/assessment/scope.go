@@ -257,12 +257,11 @@ func resetTraits(sc *api.Scope, names []string, detected map[string]api.Trait) e
 	return nil
 }
 
-// documentsDisagree is the part of a trait's reason that introduces what the documents say if a user set
-// something else.
+// documentsDisagree introduces, in a trait's reason, what the documents say if a user set something else.
 const documentsDisagree = "; the documents say "
 
-// differingDocumentedValue returns the value of a trait according to the documents if a user set a
-// different one, and "" otherwise.
+// differingDocumentedValue returns the value of a trait according to the documents if it differs from the value that a
+// user set, and "" otherwise.
 func differingDocumentedValue(t api.Trait) string {
 	if t.Source == "evidence" && t.Value != "unknown" {
 		return t.Value

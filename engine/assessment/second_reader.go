@@ -52,7 +52,7 @@ func (r *storedReader) recordAsSecondIn(inputs map[string]string) {
 	}
 }
 
-// evaluateFunc evaluates controls with a reader and passes the Evaluation and the documents to use.
+// evaluateFunc evaluates controls with a reader and then calls use with the Evaluation and the documents.
 type evaluateFunc func(
 	snap *scf.Snapshot, controls []api.Control, r *storedReader, use func(*Evaluation, map[string]api.Document) error,
 ) error

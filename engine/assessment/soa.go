@@ -215,8 +215,8 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 	return d, err
 }
 
-// confirmedAnotherStatus reports whether a person confirmed the previous item as it was drafted, but its status was now drafted
-// differently. The person is asked again.
+// confirmedAnotherStatus reports whether a person confirmed the previous item as drafted, but the new draft has a
+// different status, so that the person must be asked again.
 func confirmedAnotherStatus(previous, drafted *api.SoAItem) bool {
 	return previous.IsManual("needs_review") && !previous.NeedsReview && judge.IsAssessed(previous) && judge.IsAssessed(drafted) &&
 		previous.ImplementationStatus != drafted.ImplementationStatus

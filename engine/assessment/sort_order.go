@@ -84,7 +84,7 @@ func disagreementRank(i *api.SoAItem) any {
 
 func toThousandths(share float64) int { return int(share*1000 + 0.5) }
 
-// sortLast is a string that sorts after any real text.
+// sortLast is a string that sorts after any actual text.
 const sortLast = "\U0010FFFF"
 
 func dateSortKey(d *api.Date) string {

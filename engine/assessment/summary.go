@@ -84,8 +84,8 @@ func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, erro
 	return out, nil
 }
 
-// countUnreadEvidence adds up the unread languages of an assessment's documents, except languages
-// that the reader of its Statement of Applicability has read.
+// countUnreadEvidence adds up the unread languages of an assessment's documents, except for languages that the reader
+// of its Statement of Applicability has read.
 func countUnreadEvidence(tx *store.Tx, org, assessment, reader string) (api.UnreadEvidence, error) {
 	var counts api.UnreadCounts
 	facts := store.Documents.Tally("facts")

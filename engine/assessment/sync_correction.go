@@ -69,8 +69,8 @@ func CopiedCorrectionIDs(tx *store.Tx, org, assessment string) iter.Seq2[string,
 	}
 }
 
-// MarkCopiedCorrections makes the clones of all assessments read again the corrections that they may have, or lack,
-// because the client of the given assessment was changed.
+// MarkCopiedCorrections makes all clones fetch their copied corrections again, because a change of the given
+// assessment's client affects which corrections they share.
 func MarkCopiedCorrections(tx *store.Tx, org, assessment string) error {
 	var remotes []string
 	for l, err := range store.SyncLinks.Scan(tx, org) {
@@ -105,9 +105,9 @@ func RemoveCopiedCorrections(tx *store.Tx, org, assessment string) error {
 	return err
 }
 
-// AddSyncedCorrection records a correction that was made offline. One that says the same about the same passage is kept
-// as it is. If a person has decided otherwise about the passage here, that decision is returned and stays, unless it
-// follows from a decision on an item and the other one was made on the passage itself.
+// AddSyncedCorrection records a correction that was made offline. An existing correction with the same label for the
+// same passage is left unchanged. If a person here has decided otherwise about the passage, that decision is kept and
+// returned, unless it only follows from a decision on an item and the new one was made on the passage itself.
 func AddSyncedCorrection(tx *store.Tx, by api.Caller, c *api.Correction) (other *api.Correction, err error) {
 	if err := validateSyncedCorrection(c); err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func AddSyncedCorrection(tx *store.Tx, by api.Caller, c *api.Correction) (other 
 	return nil, recordCorrection(tx, by, c, true)
 }
 
-// validateSyncedCorrection returns an error for a correction that no installation can have made.
+// validateSyncedCorrection returns an error for a correction that no installation can have created.
 func validateSyncedCorrection(c *api.Correction) error {
 	refused := c.Decision == api.CorrectionRefused
 	label := reading.Label(c.Label)

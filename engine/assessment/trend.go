@@ -53,7 +53,7 @@ func trendPoint(tx *store.Tx, v *api.SoAVersion) (api.TrendPoint, error) {
 	}, err
 }
 
-// addOpenGaps adds the gaps of the newest gap analysis made from each version.
+// addOpenGaps adds to each point the number of open gaps in the newest gap analysis based on that version.
 func addOpenGaps(tx *store.Tx, a *api.Assessment, points []api.TrendPoint) error {
 	return forEachBasis(tx, a, store.GapVersions, func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion }, points,
 		func(p *api.TrendPoint, version string) error {
@@ -63,7 +63,7 @@ func addOpenGaps(tx *store.Tx, a *api.Assessment, points []api.TrendPoint) error
 		})
 }
 
-// addMaturity adds the mean level of the newest maturity assessment made from each version.
+// addMaturity adds to each point the mean level in the newest maturity assessment based on that version.
 func addMaturity(tx *store.Tx, a *api.Assessment, points []api.TrendPoint) error {
 	header := func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion }
 	return forEachBasis(tx, a, store.MaturityVersions, header, points, func(p *api.TrendPoint, version string) error {
@@ -78,8 +78,8 @@ func addMaturity(tx *store.Tx, a *api.Assessment, points []api.TrendPoint) error
 	})
 }
 
-// forEachBasis calls add with each point that one of the versions of another deliverable was made from, and the ID of the
-// newest such version.
+// forEachBasis calls add for each point that a version of another deliverable is based on, with the ID of the newest
+// such version.
 func forEachBasis[V any](
 	tx *store.Tx, a *api.Assessment, versions *store.TenantTable[V], header func(*V) *api.DeliverableVersion, points []api.TrendPoint,
 	add func(p *api.TrendPoint, version string) error,

@@ -59,9 +59,9 @@ func haveSameInputContent(a, b map[string]string) bool {
 	return maps.Equal(content(a), content(b))
 }
 
-// changedBeside maps a field to another field that can record a change of it while its own value
-// stays the same: a later date next to the approved one, or the review of an item that had only
-// been confirmed through a filter.
+// changedBeside maps a field to another field in which a change to it may be recorded while its own value stays the
+// same: a later date in addition to the approved one, or the review of an item that had only been confirmed through a
+// filter.
 var changedBeside = map[string]string{
 	"due_date": "due_changes", "applicability": "reviewed_in_bulk", "implementation_status": "reviewed_in_bulk",
 	"needs_review": "reviewed_in_bulk",

@@ -77,8 +77,8 @@ func appendRecord(tx *store.Tx, by api.Caller, e Entry) (id string, err error) {
 	return rec.ID, store.Audit.Insert(tx, org, &rec)
 }
 
-// normalizeThroughJSON returns the changes as they will be read back from the store, so that their
-// hash does not change.
+// normalizeThroughJSON returns the changes in the form in which they are read back from the store, so that their hash
+// stays the same.
 func normalizeThroughJSON(changes map[string]any) (out map[string]any, err error) {
 	b, err := json.Marshal(changes)
 	if err == nil {

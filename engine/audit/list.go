@@ -61,8 +61,8 @@ func (s *Service) appendEntry(ctx context.Context, by api.Caller, e Entry) error
 	return s.db.Update(ctx, func(tx *store.Tx) error { return Append(tx, by, e) })
 }
 
-// MatchesAction reports whether an action matches want: "soa.approved" matches exactly, "soa."
-// matches every action with that prefix. An empty want matches all.
+// MatchesAction reports whether an action matches want: "soa.approved" matches exactly, "soa." matches every action
+// with that prefix. An empty want matches everything.
 func MatchesAction(want, action string) bool {
 	return matchesOrAny(want, action) || strings.HasSuffix(want, ".") && strings.HasPrefix(action, want)
 }

@@ -8,8 +8,8 @@ import (
 // adoptInterval is the time between two checks for work that killed processes left unfinished.
 const adoptInterval = 10 * time.Second
 
-// adoptPeriodically continues what other processes on the same database have left behind, until ctx ends. Workflow runs have
-// leases of their own.
+// adoptPeriodically continues what other processes on the same database have left behind, until ctx ends. Workflow
+// runs are not included, because they have leases of their own.
 func (w *Worker) adoptPeriodically(ctx context.Context) {
 	ticks, stop := w.o.NewTicker(adoptInterval)
 	defer stop()

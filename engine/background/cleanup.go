@@ -7,8 +7,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// sweepInterval is the time between two deletions of expired records. Expired records are never
-// accepted; deleting them only frees space.
+// sweepInterval is the time between two deletions of expired records. It only affects disk space, because expired
+// records are never accepted.
 const sweepInterval = time.Hour
 
 // deleteExpiredPeriodically deletes expired records periodically until ctx ends.

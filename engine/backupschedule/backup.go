@@ -139,8 +139,8 @@ func (s *Service) isDue(o *Schedule) bool {
 	return !isBetween(now, last.Created, o.Every)
 }
 
-// isBetween reports whether now is from start up to the given time after it. A clock that was set back
-// must not stop the backups, so a start in the future does not count.
+// isBetween reports whether now is between start and the given time after it. It returns false for a start in the
+// future, so that a clock that was set back does not stop the backups.
 func isBetween(now, start time.Time, after time.Duration) bool {
 	d := now.Sub(start)
 	return d >= 0 && d < after
@@ -226,8 +226,8 @@ func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
 	return nil
 }
 
-// unusedPath returns a path for a new backup that isn't in use. Another data folder's schedule may
-// start a backup in the same second, so paths with an existing record are skipped, too.
+// unusedPath returns an unused path for a new backup. Another data folder's schedule may start a backup in the same
+// second, so paths with an existing record are skipped, too.
 func unusedPath(dir string, now time.Time) string {
 	for {
 		path := filepath.Join(dir, now.Format(nameLayout))
@@ -258,9 +258,9 @@ func (s *Service) drill(ctx context.Context, path string, identities []age.Ident
 	return d
 }
 
-// withDrillKey adds a key that exists only in memory and only for the drill. So the encrypted file
-// itself can be restored without writing an unencrypted copy, and the key is lost afterwards.
-// Without recipients, it adds none.
+// withDrillKey adds a key that exists only in memory and only for the drill. This makes it possible to restore the
+// encrypted file itself without writing an unencrypted copy. The key is discarded afterwards. Without recipients, it
+// adds none.
 func withDrillKey(recipients []age.Recipient) (extended []age.Recipient, drillKey []age.Identity, _ error) {
 	if len(recipients) == 0 {
 		return nil, nil, nil
@@ -324,10 +324,9 @@ func (s *Service) updateStatus(change func(*Status)) error {
 	return nil
 }
 
-// deleteOld deletes all but the newest backups that are to be kept. It only considers files written
-// by a schedule of this data folder, and never deletes the newest one known to be restorable.
-// Backups dated in the future are kept but not counted: a wrong clock must not make them displace
-// the new one.
+// deleteOld deletes all but the newest backups that are to be kept. It only considers files written by a schedule of
+// this data folder, and never deletes the newest one known to be restorable. Backups dated in the future are kept but
+// not counted, so that a clock error can't make them displace the new one.
 func (s *Service) deleteOld(ctx context.Context, o *Schedule) error {
 	if o.Keep == 0 {
 		return nil

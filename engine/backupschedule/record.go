@@ -51,7 +51,7 @@ const (
 	maxJSON    = 1 << 20
 )
 
-// complete fills in what is known only once the backup has been written.
+// complete sets the fields that are known only once the backup has been written.
 func (r *Record) complete(m store.Manifest) error {
 	info, err := os.Stat(r.Path)
 	if err != nil {
@@ -73,7 +73,7 @@ func ReadRecord(path string) (*Record, error) {
 	return r, nil
 }
 
-// scheduledIn returns the backups in dir that a schedule of this installation made, the newest first.
+// scheduledIn returns the backups in dir that a schedule of this installation made, newest first.
 func scheduledIn(ctx context.Context, dir, installation string) (out []*Record, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -122,7 +122,7 @@ func writeJSON(path string, v any) (err error) {
 	return nil
 }
 
-// readJSON decodes the file at path into v, which stays as it is if there is no such file.
+// readJSON decodes the file at path into v. It leaves v unchanged if there is no such file.
 func readJSON(path string, v any) error {
 	b, err := regularfile.Read(path, maxJSON)
 	if errors.Is(err, fs.ErrNotExist) {

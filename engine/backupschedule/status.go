@@ -41,7 +41,7 @@ func ReadStatus(dataDir string) (s Status, err error) {
 	return s, err
 }
 
-// Level says how serious a summary is.
+// Level is the severity of a summary.
 type Level string
 
 // The levels, from best to worst.

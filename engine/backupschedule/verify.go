@@ -16,9 +16,9 @@ type Verification struct {
 	Organizations []string
 }
 
-// Verify restores the backup at path into a temporary folder in o.Dir, compares all of it, and verifies what was
-// restored like `service audit verify`: the audit trail of every organization, every record and every file. Files that
-// were left out are no error.
+// Verify restores the backup at path into a temporary folder in o.Dir, compares the result with the backup, and
+// verifies it like `service audit verify` does: the audit trail of every organization, every record and every file.
+// Files that were left out are no error.
 func Verify(ctx context.Context, path string, o store.Options, r store.ReadOptions) (v Verification, err error) {
 	var problems, missing []string
 	r.Check = func(ctx context.Context, db *store.DB) error {

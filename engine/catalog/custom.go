@@ -74,9 +74,9 @@ func (c *customDraft) putControl(at int, b api.CustomControlBody) {
 // errNoChange is returned by a change function to stop an update that would change nothing.
 var errNoChange = errors.New("nothing changes")
 
-// updateCustom creates the next revision of an organization's frameworks and controls. It calls change on a
-// copy of the latest revision, and checks the result against the active catalog version before storing it.
-// After a concurrent change, it starts again, so change may be called more than once.
+// updateCustom creates the next revision of an organization's frameworks and controls. It calls change on a copy of
+// the latest revision, and checks the result against the active catalog version before storing it. It retries after a
+// concurrent change, so change may be called more than once.
 func (s *Service) updateCustom(
 	ctx context.Context,
 	by api.Caller,
@@ -114,9 +114,8 @@ func (s *Service) updateCustom(
 	return 0, api.Conflict("your frameworks and controls are being changed by someone else; try again")
 }
 
-// checkCustomRevision returns an error if the next revision is invalid on its own, or if it refers
-// to something that the active catalog doesn't have. References that were already broken in the old
-// revision are allowed.
+// checkCustomRevision returns an error if the next revision is invalid on its own, or if it refers to a record that is
+// missing from the active catalog. References that were already broken in the old revision are allowed.
 func (s *Service) checkCustomRevision(ctx context.Context, old, next *store.CustomCatalog) error {
 	base, err := s.Snapshot(ctx, "")
 	if err != nil {
@@ -217,8 +216,8 @@ func (s *Service) ListCustomFrameworks(ctx context.Context, by api.Caller, in *a
 	return paginate(rec.Frameworks, *in, func(f *api.CustomFramework) string { return f.Code })
 }
 
-// latestCustomRevision returns the latest revision of an organization's frameworks and controls. It also
-// returns their references to things that the active catalog version doesn't have.
+// latestCustomRevision returns the latest revision of an organization's frameworks and controls. It also returns their
+// references to records that are missing from the active catalog version.
 func (s *Service) latestCustomRevision(
 	ctx context.Context,
 	by api.Caller,
@@ -499,7 +498,8 @@ const (
 	actionUnchanged = "unchanged"
 )
 
-// importAction returns what an import does to a record: at is its index, or -1 if it is new.
+// importAction returns what an import does to a record. at is the index of the existing record, or -1 if the record is
+// new.
 func importAction(at int, same bool) string {
 	switch {
 	case at < 0:

@@ -169,7 +169,7 @@ func (s *Service) readSTRM(ctx context.Context, p mappingFile) (*strm.Document, 
 	return strm.Read(tables)
 }
 
-// saveMappingRevision stores the revised version and the import run in one transaction.
+// saveMappingRevision stores the revised version and the import run in a single transaction.
 func (s *Service) saveMappingRevision(
 	ctx context.Context,
 	by api.Caller,

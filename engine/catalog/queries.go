@@ -38,7 +38,7 @@ func (s *Service) GetVersion(ctx context.Context, _ api.Caller, in *api.VersionI
 	return &out, nil
 }
 
-// withSearchStatus adds to a catalog version whether the embedder has been trained on it.
+// withSearchStatus adds the status of the embedder's training to a catalog version.
 func (s *Service) withSearchStatus(rec *store.CatalogVersion) api.InstalledCatalog {
 	out := api.InstalledCatalog{CatalogVersion: rec.CatalogVersion, SearchStatus: api.SearchReady}
 	if rec.EmbedderBlob == "" {

@@ -23,8 +23,8 @@ const (
 	resultFormat    = "service-check/1"
 )
 
-// comparisonScope describes the catalog, frameworks and controls that gaps and figures refer to.
-// Only values with the same scope can be compared.
+// comparisonScope describes the catalog, frameworks and controls that gaps and figures refer to. Only values with the
+// same scope can be compared with each other.
 type comparisonScope struct {
 	Catalog    string   `json:"catalog"`
 	Frameworks []string `json:"frameworks"`
@@ -286,7 +286,7 @@ func (d *Diff) HasRegressions(minimum api.Severity) bool {
 	})
 }
 
-// filesOfOtherCatalogs is added to the error for a file made with another catalog.
+// filesOfOtherCatalogs is appended to the error for a file that was made with another catalog.
 const filesOfOtherCatalogs = " (folders and assessments can be compared across catalogs, files can't)"
 
 func compareGaps(before, after *Baseline) []Change {

@@ -86,7 +86,8 @@ func formatChange(c *Change) string {
 	return text
 }
 
-// changesWithDecidedLast returns all changes; those that a person decided come last, with "decided" as their kind.
+// changesWithDecidedLast returns all changes. Those based on a person's decision come last, with "decided" as their
+// kind.
 func (d *Diff) changesWithDecidedLast() []Change {
 	out := slices.Clone(d.Changes)
 	for _, c := range d.Decided {

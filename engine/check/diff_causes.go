@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Change is a change in the gaps of a control, and why it happened.
+// Change is a change in the gaps of a control, with its causes.
 type Change struct {
 	api.GapChange
 	// Why names the inputs that differ between the two sides. It is empty if a side is a file, which doesn't record them.
@@ -73,8 +73,8 @@ func wordingHash(i *api.SoAItem) string {
 	return fingerprint(parts...)
 }
 
-// WithControls returns the baseline with what is needed to explain changes, and to compare it with one of another catalog. It
-// is not written to files.
+// WithControls returns the baseline with the data needed to explain changes and to compare baselines of different
+// catalogs. This data is not written to files.
 func (b *Baseline) WithControls(f *Facts) *Baseline {
 	out := *b
 	out.basis, out.controls = f.Basis, map[string]*Control{}
@@ -117,7 +117,7 @@ func compareCatalogs(before, after *Baseline) *CatalogChange {
 	return d
 }
 
-// explain sets the causes of a change, and the sentence that names what differs.
+// explain sets the causes of a change, and a sentence that names the differences.
 func (c *Change) explain(before, after *Baseline, decided bool) {
 	was, now := before.controls[c.ControlCode], after.controls[c.ControlCode]
 	var why []string
@@ -164,7 +164,7 @@ func (c *CatalogChange) describe() string {
 		c.Before, c.After, prose.Count(c.Compared, "control", "controls"), len(c.Added), len(c.Removed), len(c.Renamed))
 }
 
-// lists returns the lists of controls with their headings, without those that are empty.
+// lists returns the nonempty lists of controls with their headings.
 func (c *CatalogChange) lists() (out []controlList) {
 	names := func(all []ControlName) (lines []string) {
 		for _, n := range all {

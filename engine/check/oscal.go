@@ -31,10 +31,9 @@ func nilIfEmpty[T any](all []T) *[]T {
 	return &all
 }
 
-// writeOSCAL writes the check as assessment results: a finding, a risk and an observation for each
-// gap, a waiver as the response to a risk, and each rule as a property. The policy, which the back
-// matter describes, takes the place of the assessment plan. If the output doesn't conform to NIST's
-// schema, an error is returned.
+// writeOSCAL writes the check as assessment results. Each gap becomes a finding, a risk and an observation; a waiver
+// becomes the response to a risk, and a rule becomes a property. The policy, described in the back matter, serves as
+// the assessment plan. If the output doesn't conform to NIST's schema, an error is returned.
 func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 	at, err := time.Parse(time.DateOnly, string(r.AsOf))
 	if err != nil {

@@ -45,7 +45,7 @@ func (f InputInEvidence) Warning() string {
 	return "the " + f.Kind + " file " + path + " is in the evidence, so whoever delivers the evidence decides what it says"
 }
 
-// Policy holds the requirements for an assessment. Nil and empty fields are not required.
+// Policy holds the requirements for an assessment. Nil and empty fields require nothing.
 type Policy struct {
 	PolicyFile
 
@@ -91,7 +91,7 @@ type Setting struct {
 	apply  func(p *Policy, values []string) error
 }
 
-// AnySeverity means every severity. It is the value of a severity setting that is given without one.
+// AnySeverity means every severity. A severity setting has this value if it is given without one.
 const AnySeverity = "any"
 
 // Settings lists all settings.
@@ -242,8 +242,8 @@ func trimDistinctValues(v []string) []string {
 	return out
 }
 
-// parseMinimumSeverity parses a minimum severity. Informational is rejected; to include every gap,
-// users pass --fail-on-new without a value.
+// parseMinimumSeverity parses a minimum severity. Informational is rejected; users who want to include every gap pass
+// --fail-on-new without a value.
 func parseMinimumSeverity(word string) (api.Severity, error) {
 	words := []string{"critical", "high", "medium", "low"}
 	if !slices.Contains(words, word) {

@@ -11,7 +11,7 @@ import (
 // maxTextIssues is the maximum number of failing issues in the text format; other formats list all.
 const maxTextIssues = 25
 
-// outcomeMarks are shown before a rule according to its outcome.
+// outcomeMarks maps an outcome to the mark shown in front of the rule.
 var outcomeMarks = map[Outcome]string{Failed: "✗", Warned: "!", Waived: "~", Noted: "·", Passed: "✓"}
 
 func writeText(r *Result, s Style) ([]byte, error) {

@@ -281,8 +281,7 @@ var trainerHash = sync.OnceValues(func() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 })
 
-// CacheDir returns a folder that keeps the compiled PDF reader and the trained embedder between
-// tests.
+// CacheDir returns a folder in which the compiled PDF reader and the trained embedder are kept between tests.
 func CacheDir(t testing.TB) string {
 	t.Helper()
 	return testdir.CacheFolder(t.TempDir())

@@ -153,7 +153,7 @@ func (s *Service) getDocument(ctx context.Context, by api.Caller, id string) (do
 	return doc, err
 }
 
-// ToAPIDocument returns the record of a document in the form shown to users.
+// ToAPIDocument returns a document's record in the form shown to users.
 func ToAPIDocument(d *store.Document) *api.Document {
 	d.Outdated = needsRereading(d)
 	return &d.Document
@@ -231,8 +231,8 @@ func (s *Service) Purge(tx *store.Tx, by api.Caller, assessment string) error {
 	return nil
 }
 
-// DeletePurged deletes the passages and other hidden records that deleted assessments left behind. If that
-// fails, it is retried at the next start.
+// DeletePurged deletes the passages and other hidden records left behind by deleted assessments. If that fails, it is
+// retried at the next start.
 func (s *Service) DeletePurged(ctx context.Context) {
 	s.deleteDiscardedAndLog(ctx)
 	if err := s.db.DeleteDiscarded(context.WithoutCancel(ctx)); err != nil {

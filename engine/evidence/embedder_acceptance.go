@@ -29,7 +29,7 @@ const (
 	acceptanceSetting = "embedder_acceptance"
 	// acceptanceTTL is how long the model behind the remote embedder's name is assumed to be unchanged.
 	acceptanceTTL = time.Minute
-	// acceptanceWait is how long the status waits for the test.
+	// acceptanceWait is how long the status request waits for the test to finish.
 	acceptanceWait = 2 * time.Second
 	// minSampleCosine is the minimum similarity of two vectors of the same text from the same
 	// model, which may differ because of rounding.

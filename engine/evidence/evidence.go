@@ -149,8 +149,8 @@ func (s *Service) EnqueueUnread(ctx context.Context) error {
 	})
 }
 
-// enqueuePending queues a pending document. If an earlier attempt to read it did not finish, it is queued as a suspect,
-// which is read only after all others.
+// enqueuePending queues a pending document. If an earlier attempt to read it did not finish, it is queued as a
+// suspect, to be read only after all other documents.
 func (s *Service) enqueuePending(tx *store.Tx, j job) error {
 	n, err := unfinishedReads(tx, j.organization, j.document)
 	switch {

@@ -243,8 +243,8 @@ func (s *Service) markDuplicatesIfIdle(ctx context.Context, org, assessment stri
 	return s.markDuplicates(ctx, org, assessment)
 }
 
-// markDuplicatesIfIdleAndLog is like markDuplicatesIfIdle, but only logs errors, because the change
-// that caused it has already been made.
+// markDuplicatesIfIdleAndLog is like markDuplicatesIfIdle, but only logs errors, because the change that triggered it
+// has already been made.
 func (s *Service) markDuplicatesIfIdleAndLog(ctx context.Context, org, assessment string) {
 	if err := s.markDuplicatesIfIdle(ctx, org, assessment); err != nil {
 		s.log.Warn("marking duplicate passages failed; the next document retries", "assessment_id", assessment, "error", err)

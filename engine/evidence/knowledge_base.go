@@ -360,7 +360,7 @@ func (s *Service) listPassages(
 	}), nil
 }
 
-// hideUnusedSets makes q skip passage sets that no document uses, such as replaced ones.
+// hideUnusedSets makes q skip passage sets that no document uses, such as sets that were replaced.
 func hideUnusedSets(tx *store.Tx, org string, q *store.PageQuery[store.Chunk]) error {
 	hidden, count := map[store.PassageSet]bool{}, 0
 	for set, err := range store.DiscardedPassages.Scan(tx, org) {

@@ -50,7 +50,7 @@ func loadAndRemovePackedDocuments(
 	})
 }
 
-// packsByDocument yields an assessment's passage packs, those of one passage set at a time.
+// packsByDocument yields an assessment's passage packs, grouped by passage set.
 func packsByDocument(ctx context.Context, tx *store.Tx, org, assessment string) iter.Seq2[[]store.PassagePack, error] {
 	return func(yield func([]store.PassagePack, error) bool) {
 		var packs []store.PassagePack

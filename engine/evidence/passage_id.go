@@ -20,7 +20,7 @@ const (
 	// maxCompared is the maximum number of pairs of passages that are compared word by word regardless of their
 	// headings.
 	maxCompared = 250_000
-	// maxWordComparisons limits the time for finding edited passages in one document to about a second.
+	// maxWordComparisons limits the time spent looking for edited passages in one document to about a second.
 	maxWordComparisons = 40_000_000
 )
 

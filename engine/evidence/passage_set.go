@@ -37,7 +37,7 @@ type preparedPassages struct {
 	set int64
 }
 
-// preparePassages prepares a document's passages. Without vectors, the packs are empty.
+// preparePassages prepares a document's passages for storing. Without vectors, the packs are empty.
 func preparePassages(doc *store.Document, chunks []api.Chunk, vectors [][]float32) (*preparedPassages, error) {
 	p := &preparedPassages{chunks: chunks}
 	for from := 0; from < len(chunks); from += passageBatch {
@@ -110,8 +110,8 @@ func (s *Service) stagePassages(ctx context.Context, doc *store.Document, p *pre
 	return nil
 }
 
-// newPassageSet returns the number of a new set for p. The set is listed as discarded, so that it
-// is deleted after a crash, but not before p is released.
+// newPassageSet returns the number of a new set for p. The set is listed as discarded, so that it is deleted after a
+// crash, but it isn't deleted before p is released.
 func (s *Service) newPassageSet(tx *store.Tx, doc *store.Document, p *preparedPassages) (int64, error) {
 	set, err := tx.NextSequence(passageSetSequence)
 	if err != nil {
@@ -161,8 +161,8 @@ func (s *Service) discardPassages(tx *store.Tx, doc *store.Document) error {
 	return err
 }
 
-// releasePassages ends the use of prepared passages. It deletes them if they were not activated; otherwise, it deletes
-// those that they replaced.
+// releasePassages ends the use of prepared passages. If they were not activated, it deletes them; otherwise, it
+// deletes the passages that they replaced.
 func (s *Service) releasePassages(ctx context.Context, p *preparedPassages) {
 	s.staging.remove(p)
 	s.deleteDiscardedAndLog(ctx)
@@ -300,9 +300,8 @@ func readPassages(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error
 	return out, nil
 }
 
-// stagedSets tracks which passage sets are being written, and for which passages. A set's number
-// alone is not unique, because it is reused if the transaction is rolled back. It is safe for
-// concurrent use.
+// stagedSets tracks which passage sets are being written, and for which prepared passages. A set's number alone is not
+// unique, because it is reused if the transaction is rolled back. It is safe for concurrent use.
 type stagedSets struct {
 	mu     sync.Mutex
 	owners map[int64]*preparedPassages

@@ -111,8 +111,8 @@ func (q *queue) next() (j job, ok bool) {
 	return j, false
 }
 
-// finishOrRepeat removes a finished job, or queues it again if it was added again while running.
-// err is set if the job failed for a reason unrelated to the file.
+// finishOrRepeat removes a finished job, or queues it again if it was added again while running. err is not nil if the
+// job failed for a reason unrelated to the file.
 func (q *queue) finishOrRepeat(j job, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

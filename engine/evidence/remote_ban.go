@@ -5,8 +5,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// RemoteModelBan returns who forbids sending evidence to models on other machines, in words such as
-// "the organization", or "" if nobody does. assessment may be empty.
+// RemoteModelBan returns who forbids sending evidence to models on other machines, such as "the organization", or ""
+// if nobody does. assessment may be empty.
 func RemoteModelBan(tx *store.Tx, org, assessment string) (string, error) {
 	o, err := store.Organizations.Get(tx, org)
 	if err != nil {

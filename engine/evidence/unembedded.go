@@ -106,8 +106,8 @@ func (s *Service) embedUnembeddedOf(ctx context.Context, org, assessment string,
 	return nil
 }
 
-// errSetChanged is the error of embedSet's transactions if the document changed in the meantime. Reading it again
-// embeds its passages or lists them anew.
+// errSetChanged is the error of embedSet's transactions if the document changed in the meantime. When the document is
+// read again, its passages are either embedded or listed again.
 var errSetChanged = errors.New("the document changed")
 
 // embedSet embeds a document's passages, writes them in packs, one transaction each, and removes the set from the list.

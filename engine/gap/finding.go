@@ -55,8 +55,8 @@ func DraftFinding(
 	return f, true
 }
 
-// setFindingSeverity sets a finding's severity points from what its item lacks, and its severity
-// unless a user set it.
+// setFindingSeverity sets a finding's severity points according to what its item lacks, and also its severity unless a
+// user has set it.
 func setFindingSeverity(f *api.Finding, item api.SoAItem) {
 	missing, who := 1-item.CoverageRatio, judge.UserWhoSetStatus(item)
 	if who != "" {
@@ -73,9 +73,9 @@ func setFindingSeverity(f *api.Finding, item api.SoAItem) {
 	f.Severity, f.SeverityReason = severity, reason
 }
 
-// RewriteForStatusOverride updates a finding whose status a user changed from that of the SoA item.
-// The finding's condition, cause and severity reason then name the user instead of the automatic
-// reason. Fields that users have edited are kept.
+// RewriteForStatusOverride updates a finding whose status a user changed, so that it differs from that of the SoA
+// item. The finding's condition, cause and severity reason then name the user instead of the automatic reason. Fields
+// that users have edited are kept.
 func RewriteForStatusOverride(f *api.Finding, item api.SoAItem, userName string) {
 	f.MissingElements = append([]string{}, item.MissingElements...)
 	if f.Status != item.ImplementationStatus {
@@ -120,8 +120,8 @@ func stripNotes(missing []string) []string {
 	return out
 }
 
-// missingShareByStatus returns the missing share that follows from a status set by a user. If the
-// user states that the control isn't in place, it is 1, whatever the evidence.
+// missingShareByStatus returns the missing share that follows from a status set by a user. If the user states that the
+// control isn't in place, the share is 1, whatever the evidence.
 func missingShareByStatus(item api.SoAItem) float64 {
 	switch item.ImplementationStatus {
 	case api.NotImplemented, api.NotEvidenced, api.Planned:
@@ -150,7 +150,7 @@ func countVerdicts(item api.SoAItem) map[string]int {
 	return n
 }
 
-// classifyGap returns the type of a gap, that is, what kind of thing is missing.
+// classifyGap returns the type of a gap, which describes what kind of thing is missing.
 func classifyGap(c api.Control, item api.SoAItem) string {
 	n := countVerdicts(item)
 	technical := false
@@ -208,8 +208,8 @@ func describeCondition(item api.SoAItem) string {
 	return strings.TrimSpace(b.String())
 }
 
-// describeStanding describes to what extent the control is in place, in words that don't require
-// knowledge of the method. The item's reason contains the underlying figures.
+// describeStanding describes to what extent the control is in place, without assuming that the reader knows the
+// method. The item's reason contains the underlying figures.
 func describeStanding(item api.SoAItem) string {
 	n := countVerdicts(item)
 	if judge.UserWhoSetStatus(item) != "" {

@@ -21,7 +21,7 @@ type Credential struct {
 	Local, CreateLocal bool
 }
 
-// Principal is the owner of a verified credential, before an organization is chosen.
+// Principal is the owner of a verified credential, before an organization has been chosen.
 type Principal struct {
 	// ID identifies the credential, not the user; rate limits count by it.
 	ID     string
@@ -70,7 +70,7 @@ func (s *Service) Authenticate(ctx context.Context, c Credential) (Principal, er
 	return Principal{}, api.Unauthorized("sign in, or send an API key in the header Authorization: Bearer %s…", api.APIKeyPrefix)
 }
 
-// authenticateKey verifies an API key and, if it is time for that, records its use.
+// authenticateKey verifies an API key and, if due, records its use.
 func (s *Service) authenticateKey(ctx context.Context, token string) (Principal, error) {
 	refused := api.Unauthorized("invalid API key: it is unknown, revoked or expired")
 	secret, ok := strings.CutPrefix(token, api.APIKeyPrefix)
@@ -133,7 +133,7 @@ func (s *Service) authenticateSession(ctx context.Context, token string) (Princi
 // hasPassed reports whether end is set and has been reached.
 func hasPassed(end *time.Time, now time.Time) bool { return end != nil && !now.Before(*end) }
 
-// storeErrorOr returns err if the store failed, or refused if the record is merely missing.
+// storeErrorOr returns err if the store failed, or refused if the record merely doesn't exist.
 func storeErrorOr(err error, refused *api.Error) error {
 	if ok, err := foundFromError(err); err != nil && !ok {
 		return err

@@ -57,8 +57,8 @@ func (s *Service) ListMembers(ctx context.Context, by api.Caller, in *api.OrgMem
 	return store.PageSlice(all, in.Paging, func(m *api.Member) string { return m.Email + m.ID })
 }
 
-// checkRoleChange returns an error if the roles include owner and the caller is not an owner,
-// because only owners can appoint, change or remove owners.
+// checkRoleChange returns an error if one of the roles is owner and the caller is not an owner, because only owners
+// can appoint, change or remove owners.
 func checkRoleChange(by api.Caller, roles ...api.Role) error {
 	if by.Role != api.RoleOwner && slices.Contains(roles, api.RoleOwner) {
 		return api.Forbidden("only an owner can appoint, change or remove an owner")

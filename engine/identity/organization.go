@@ -128,8 +128,7 @@ func (s *Service) UpdateTenant(ctx context.Context, by api.Caller, in *api.Updat
 // knownSettings lists the settings of an organization. Each is either on or off.
 var knownSettings = []string{api.NoRemoteModel, api.RequireSecondPerson}
 
-// checkSettings returns an error for values of the wrong type, and for unknown settings unless they
-// are already stored.
+// checkSettings returns an error for values of the wrong type, and for unknown settings that are not already stored.
 func checkSettings(settings, stored map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		_, isOld := stored[name]

@@ -80,10 +80,9 @@ func (p *passwordHasher) validateAndHash(ctx context.Context, field, password st
 	return h, nil
 }
 
-// compare reports whether a password matches a hash. If the hash is empty, it takes just as long
-// and returns false. Only a few comparisons run at once; beforeCompare and onMismatch are called
-// while this one holds its slot, so that a thousand concurrent attempts are slowed down like
-// sequential ones.
+// compare reports whether a password matches a hash. If the hash is empty, it returns false after the same amount of
+// time. Only a few comparisons run at once; beforeCompare and onMismatch are called while this one holds its slot, so
+// that a thousand concurrent attempts are slowed down like sequential ones.
 func (p *passwordHasher) compare(
 	ctx context.Context,
 	password, hash string,

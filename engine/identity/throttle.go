@@ -40,8 +40,8 @@ const (
 	maxShared = 5_000
 )
 
-// guessLimit is one of the limits on guessing: the key that failures are counted under, how many are
-// allowed before waits begin, and the longest wait.
+// guessLimit is a limit on guessing: the key under which failures are counted, the number of failures allowed before
+// waiting is required, and the longest wait.
 type guessLimit struct {
 	key     string
 	free    int
@@ -126,7 +126,8 @@ func (t *throttle) remainingWait(now time.Time, l guessLimit) time.Duration {
 	return pause - now.Sub(f.last)
 }
 
-// recordFailure counts a failed attempt, also for other processes: otherwise they would allow one more attempt than this one.
+// recordFailure counts a failed attempt and shares the count with other processes, which would otherwise allow one
+// more attempt.
 func (t *throttle) recordFailure(g guesser) {
 	t.addFailure(g)
 	t.exchangeFailureCounts()

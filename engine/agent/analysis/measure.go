@@ -63,8 +63,8 @@ func MeasureBuiltin(ctx context.Context, controls Controls) ([]Score, error) {
 	return MeasureAnswerer(ctx, builtin{controls}, func(map[string]any) {})
 }
 
-// MeasureAnswerer runs any answerer on the labeled cases. Before each case, it calls beforeCase
-// with the answer key, which is the answer of a model that is always right.
+// MeasureAnswerer runs any answerer on the labeled cases. Before each case, it calls beforeCase with the answer key,
+// which is the answer that a model without errors would give.
 func MeasureAnswerer(ctx context.Context, by Answerer, beforeCase func(key map[string]any)) ([]Score, error) {
 	var out []Score
 	for _, kind := range Kinds {
@@ -126,7 +126,7 @@ func readCases(kind string) ([]labeledCase, error) {
 	return out, lines.Err()
 }
 
-// Answerer answers the seven questions by any means.
+// Answerer answers the seven analyses' questions by rules, a model or other means.
 type Answerer interface {
 	EvaluateEvidence(context.Context, *api.EvaluateEvidenceInput) (*api.EvidenceEvaluation, error)
 	TriageIncident(context.Context, *api.TriageIncidentInput) (*api.IncidentTriage, error)
@@ -137,7 +137,7 @@ type Answerer interface {
 	AssessDPIA(context.Context, *api.AssessDPIAInput) (*api.DPIAAssessment, error)
 }
 
-// checkLabels gets an answer from by and returns which labels it matches.
+// checkLabels asks by for an answer and returns which labels the answer matches.
 func (c labeledCase) checkLabels(ctx context.Context, kind string, by Answerer) (map[string]bool, error) {
 	switch kind {
 	case "evidence":

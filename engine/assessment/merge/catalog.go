@@ -147,8 +147,8 @@ func renameFrameworks(codes api.RequirementCodes, frameworks []api.MigratedFrame
 	return renamed
 }
 
-// missingCodes returns the requirement codes of wanted that are not in present, or nil if there are
-// none. Differences in spelling don't count.
+// missingCodes returns the codes in wanted that are not in present, or nil if there are none. Differences in spelling
+// don't count.
 func missingCodes(wanted, present api.RequirementCodes) api.RequirementCodes {
 	var missing api.RequirementCodes
 	for framework, codes := range wanted {

@@ -28,10 +28,10 @@ type Conflict struct {
 // elementKeys maps the name of a list field to the field that identifies the objects in the list.
 var elementKeys = map[string]string{"milestones": "title", "statements": "text", "evidence": "sha256"}
 
-// ApplyChanges applies changes made on another side to a record's fields as a three-way merge, and
-// returns the sorted names of the fields it set. A field that has the old value of its change gets the
-// new value. Lists and objects are merged by element. A field that both sides changed differently is
-// left alone and returned as a conflict. Fields listed in readOnly never change.
+// ApplyChanges applies changes made on another side to a record's fields as a three-way merge, and returns the sorted
+// names of the fields it set. A field that still has a change's old value is set to the new value. Lists and objects
+// are merged by element. A field that both sides changed differently is left alone and returned as a conflict. Fields
+// listed in readOnly never change.
 func ApplyChanges(
 	fields map[string]json.RawMessage,
 	changes map[string]Change,
@@ -144,8 +144,8 @@ func mergeObjects(base, here, there json.RawMessage) (json.RawMessage, bool) {
 	return b, err == nil
 }
 
-// chooseChangedValue merges a single value by returning the value of the side that changed it; nil
-// means that the value is absent. It returns false if both sides changed it differently.
+// chooseChangedValue merges a single value by returning the value from the side that changed it; nil means that the
+// value is absent. It returns false if both sides changed it differently.
 func chooseChangedValue(base, here, there json.RawMessage) (chosen json.RawMessage, ok bool) {
 	switch {
 	case bytes.Equal(here, there), bytes.Equal(base, there):

@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// DiffText adds the lines that differ between two texts to d, in order. Where lines were replaced, the
-// removed ones come first.
+// DiffText adds the lines that differ between two texts to d, in order. For replaced lines, the removed ones come
+// first.
 func DiffText(d *api.ArtifactDiff, from, to string) {
 	end := func(s string) []byte { return []byte(strings.TrimSuffix(s, "\n") + "\n") }
 	var before, after int // numbers of the next lines

@@ -66,7 +66,7 @@ func (r *catalogReader) warn(place, format string, args ...any) {
 	r.src.Warnings = append(r.src.Warnings, api.ImportWarning{Cell: place, Message: fmt.Sprintf(format, args...)})
 }
 
-// recordUniqueCode records the index of a code, or returns an error if the code is already in seen.
+// recordUniqueCode records the index of a code, or returns an error if seen already contains the code.
 func recordUniqueCode(seen map[string]int, code string, index int, place, noun string) error {
 	if first, duplicate := seen[code]; duplicate {
 		return pathErrorf(place, "the %s %q occurs twice, first as number %d", noun, scf.Shorten(code), first+1)

@@ -135,7 +135,7 @@ var builtinAliasIndex = sync.OnceValue(func() *aliasIndex { return BuiltinAliase
 
 var yearSuffix = lazyregexp.New(`^(.+)-(?:19|20)\d\d$`)
 
-// lookUp returns the framework that a slug means, or false if the slug isn't in the table.
+// lookUp returns the framework that a slug means, or false if the table doesn't contain the slug.
 func (x *aliasIndex) lookUp(slug string) (aliasTarget, bool) {
 	if k, ok := x.bySlug[slug]; ok {
 		return k, true

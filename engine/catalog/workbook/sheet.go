@@ -41,7 +41,7 @@ func (b *workbookReader) dropSharedTexts() {
 	}
 }
 
-// maxSheetRows returns the largest number of rows that any sheet may have.
+// maxSheetRows returns the largest number of rows that a sheet may have.
 func (b *workbookReader) maxSheetRows() int { return max(b.limits.Controls+1, b.limits.Rows) }
 
 // surveySheet returns the survey of a sheet. The survey is made on the first call and cached.

@@ -158,9 +158,8 @@ func (g *grouper) add(u unit) {
 
 const maxQuestionUnits = 12 // maximum number of units in a question with its choices and answer
 
-// cutOpenQuestion removes the question that u answers from the end of the current group, with the
-// choices after it, so that u and its question are in the same chunk. It returns none if u isn't an
-// answer.
+// cutOpenQuestion removes the question that u answers from the end of the current group, with the choices after it, so
+// that u and its question are in the same chunk. It returns no units if u isn't an answer.
 func (g *grouper) cutOpenQuestion(u unit) []unit {
 	units, size := g.current.units, u.tokens
 	for n := 1; n <= maxQuestionUnits && n < len(units); n++ {

@@ -69,7 +69,7 @@ func EarliestMatches(texts []Text) []int {
 	return out
 }
 
-// Index finds near-duplicates of a text in a list of texts.
+// Index finds the texts in a list that are near-duplicates of a given text.
 type Index struct {
 	texts   []string
 	buckets [][]uint64   // of each text
@@ -108,8 +108,8 @@ func bucketsOf(text string) (out []uint64) {
 	return out
 }
 
-// Contains reports whether x contains a near-duplicate of text n of the index of. If that text is
-// short, only texts with the same words count. At most maxCompare texts are compared.
+// Contains reports whether x contains a near-duplicate of text n of the other index. If that text is short, only texts
+// with the same words count. At most maxCompare texts are compared.
 func (x *Index) Contains(of *Index, n int) bool {
 	var set map[uint64]struct{}
 	seen := map[int32]bool{}

@@ -11,7 +11,7 @@ import (
 //go:embed questions.txt
 var questionLines string
 
-// Question is a question with a passage that answers it.
+// Question is a question together with a passage that answers it.
 type Question struct{ Text, Answer string }
 
 // Questions returns the questions used to test embedders.
@@ -24,9 +24,8 @@ var Questions = sync.OnceValue(func() (out []Question) {
 	return out
 })
 
-// Score is the result of testing an embedder, from 0 to 1. For all triples of a question, its
-// answer and the answer to another question, it is the share in which the question is closer to its
-// own answer.
+// Score is the result of testing an embedder, from 0 to 1. It is based on all triples of a question, its answer, and
+// the answer to another question: the score is the share of triples in which the question is closer to its own answer.
 type Score float64
 
 // MinScore is the lowest score of an embedder that is used for searches. Untrained models score .45

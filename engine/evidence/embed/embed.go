@@ -27,7 +27,7 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Document is something that texts are about, such as a control.
+// Document is a subject that texts can refer to, such as a control.
 type Document struct {
 	ID string
 	// Texts are different wordings for the document. The document itself is found by the first two,

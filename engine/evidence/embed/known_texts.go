@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// knownText holds what a model has learned about a corpus document as a whole. The model recognizes
-// the document by its title and description.
+// knownText holds what a model has learned about a whole document of the corpus, which it recognizes by title and
+// description.
 type knownText struct {
 	row   int32   // row learned for the document beyond its words; negative if none
 	prior float32 // see Model.KnownTextPrior

@@ -19,7 +19,7 @@ const (
 	rowDropout         = 0.7 // share of documents' own rows dropped, so that word rows also learn
 )
 
-// learner adjusts rows so that each query's vector is closest to the vectors of its documents.
+// learner adjusts rows so that each query's vector moves closest to the vectors of its documents.
 type learner struct {
 	set  *trainingSet
 	dims int
@@ -231,7 +231,7 @@ func (l *learner) applyAdam(rate float64) {
 	})
 }
 
-// weighted is a term with a weight.
+// weighted is a term and its weight.
 type weighted struct {
 	term   int32
 	weight float32

@@ -6,8 +6,8 @@ import "github.com/scf-service/service/engine/evidence/embed/phrasebook"
 // Adding phrase book sentences that match none of its documents would make training much slower.
 const smallCatalog = 400
 
-// addPhrasebook adds the sentences of the phrase book to the documents they describe. If the
-// catalog is large, it returns the entries that don't match any document, as concepts.
+// addPhrasebook adds the sentences of the phrase book to the documents they describe. If the catalog is large, it also
+// returns the entries that don't match any document, as concepts.
 func (g *textCollector) addPhrasebook(docs []Document) [][]string {
 	about := make(map[string]int, len(docs))
 	for i, d := range docs {

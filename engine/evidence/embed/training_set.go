@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// trainingSet is a corpus in numeric form: the documents to be found and the texts that should find them.
+// trainingSet is a corpus in numeric form: the documents to be found, and the texts that should lead to them.
 type trainingSet struct {
 	vocab             *vocabulary
 	cooccurrenceTexts [][]int32 // stems of every distinct text, for counting
@@ -50,7 +50,7 @@ type textCollector struct {
 	owners    []map[int]float32 // per text: document and weight
 }
 
-// addOwner records that a text belongs to a document with a weight.
+// addOwner records, with a weight, that a text belongs to a document.
 func (g *textCollector) addOwner(text string, document int, weight float32) {
 	n, ok := g.textIndex[text]
 	if !ok {

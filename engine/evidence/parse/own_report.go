@@ -18,8 +18,8 @@ var (
 		`|\bfingerprint,policy,policy_sha256\b|\bid,version,version_status,control_code\b|\bversion_id,revision,control_id,control_code\b`)
 	// originComment is the beginning of the comment at the end of a report made with a custom template.
 	originComment = "<!-- Written by service "
-	// exportColumns lists pairs of columns that identify this program's CSV and JSON exports, which
-	// have no other mark of origin.
+	// exportColumns lists pairs of columns that identify this program's CSV and JSON exports, which contain no other
+	// indication of their origin.
 	exportColumns = [][]string{{"control_code", "version_status"}, {"control_code", "version_id"}, {"policy_sha256", "fingerprint"}}
 )
 

@@ -132,7 +132,7 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 	return doc, nil
 }
 
-// readInto detects the format of a document and reads it into b.
+// readInto detects the format of a document and reads the document into b.
 func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt, size int64) error {
 	format, err := sniff(name, content, size)
 	if err != nil {

@@ -44,7 +44,7 @@ func (l *timeLimit) extend(allowed time.Duration) {
 	}
 }
 
-// waitFor acquires the slot, waiting while another document holds it. If it had to wait, it
+// waitFor acquires the slot, after waiting for other documents to release it if necessary. If it had to wait, it
 // restarts the time limit.
 func (l *timeLimit) waitFor(slot chan<- struct{}) error {
 	select {

@@ -21,9 +21,8 @@ const (
 	minExactScore = 0.9
 )
 
-// fuse combines a passage's cosine with its coverage of the query's words. The result states, in
-// deviations, how well the passage answers the query. Meaning dominates; words decide between
-// passages of similar meaning.
+// fuse combines a passage's cosine with its coverage of the query's words. The result states, in deviations, how well
+// the passage answers the query. Meaning dominates; shared words decide between passages of similar meaning.
 func (b Background) fuse(cosine float64, coverage float32) float64 {
 	return (cosine-b.Mean)/b.Deviation + fullCoverageDeviations*float64(coverage)
 }

@@ -122,7 +122,7 @@ func (r *candidateSearch) isLiveAndPassesFilter(n int) bool {
 	return r.index.filterRows[n].live && (r.filter == nil || r.filter(n))
 }
 
-// offerPassage adds a passage to the candidates if it is good enough.
+// offerPassage adds a passage to the candidates if its score is high enough.
 func (r *candidateSearch) offerPassage(t *topCandidates, n int, cosine float32) {
 	if !r.isLiveAndPassesFilter(n) {
 		return
@@ -154,15 +154,14 @@ func (r *candidateSearch) exactMatchCount(n int) int {
 	return r.exactMatches[int32(n)]
 }
 
-// ranksBehind reports whether passage n, with the given fused score ranks behind c, whatever the
-// other criteria are.
+// ranksBehind reports whether passage n, given its fused score, ranks behind c regardless of the other criteria.
 func (r *candidateSearch) ranksBehind(c *candidate, n int, fused float64) bool {
 	held := r.exactMatchCount(n)
 	return held < c.exactMatches || held == c.exactMatches && fused < c.fusedScore
 }
 
-// nearestWithSurplus asks chromem for more than k IDs. sure is false if the last of the surplus is as close as
-// the k-th, because chromem selects arbitrarily among equally close passages.
+// nearestWithSurplus asks chromem for more than k IDs. sure is false if the last additional passage is as close as the
+// k-th, because chromem chooses arbitrarily among equally close passages.
 func (r *candidateSearch) nearestWithSurplus(ctx context.Context, k int) (ids []string, sure bool, err error) {
 	n := 2*k + 20
 	ids, last, complete, err := r.index.nearest.nearestTo(ctx, r.vector, n)

@@ -6,10 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// quantizedVectors is a copy of the vectors in flatVectors with one byte per number, which needs a
-// quarter of the memory bandwidth. The maximum error of each row is known, so exact cosines only
-// have to be computed for rows that could become candidates. The copy is made during the first
-// scan.
+// quantizedVectors is a copy of the vectors in flatVectors with one byte per number, which needs a quarter of the
+// memory bandwidth. The maximum error of each row is known, so exact cosines have to be computed only for rows that
+// could become candidates. The copy is made during the first scan.
 type quantizedVectors struct {
 	dims, stride int // bytes of a row, a multiple of rowAlignment; padded with 0
 	blocks       []*quantizedBlock

@@ -2,7 +2,7 @@ package search
 
 import "golang.org/x/sys/cpu"
 
-// quickCoarse reports whether comparing quantized rows is faster than comparing the exact ones.
+// quickCoarse reports whether comparing quantized rows is faster than comparing exact ones.
 var quickCoarse = cpu.X86.HasAVX2
 
 // dotCoarse returns the dot product of a query and a row. Both must have the same length, a multiple of

@@ -43,8 +43,8 @@ func dateNumberOrZero(s string) int32 {
 	return n
 }
 
-// slotFilter returns a function that reports whether a slot passes the query's filters, or nil if
-// there are no filters. 0 represents a name that no passage has.
+// slotFilter returns a function that reports whether a slot passes the query's filters, or nil if there are no
+// filters. The number 0 represents a name that no passage has.
 func (x *Index) slotFilter(q Query) func(n int) bool {
 	if q.AssessmentID == "" && q.Category == "" && len(q.DocumentIDs) == 0 && q.From == "" && q.To == "" {
 		return nil

@@ -10,10 +10,9 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// PersistentQueries keeps, for questions that are asked repeatedly while documents change, the
-// passages that answer each best. A passage's score depends only on the question, the passage and
-// the Scale, so a document affects only the questions it matches, and the answers are the same as
-// if all documents had been added at once.
+// PersistentQueries keeps the best passages for questions that are asked repeatedly while documents change. A
+// passage's score depends only on the question, the passage and the Scale, so a document affects only the questions it
+// matches, and the answers are the same as if all documents had been added at once.
 //
 //	Put ─▶ each passage against each question ─▶ those that rank ─▶ version of the question
 //
@@ -48,7 +47,7 @@ type Answer struct {
 	Score float64
 }
 
-// question is a query with its best passages.
+// question is a query together with its best passages.
 type question struct {
 	vector     []float32 // nil: none
 	background Background
@@ -64,8 +63,7 @@ type stemWeight struct {
 	weight   float32
 }
 
-// stemShare is the share that a stem has in a question's weight, or the degree to which a passage covers the
-// stem.
+// stemShare is a stem's share of a question's weight, or the degree to which a passage covers the stem.
 type stemShare struct {
 	stem  int32
 	share float32
@@ -87,7 +85,7 @@ const (
 	// spareRanks is the number of passages kept beyond topK, so that removed passages can be
 	// replaced without a full scan.
 	spareRanks = 20
-	// putBatch is the number of passages added at once, which limits the memory used for their words
+	// putBatch is the number of passages added at once. It limits the memory used for their words.
 	putBatch = 64
 )
 
@@ -182,7 +180,7 @@ func (s *PersistentQueries) queryTerms(units []words.Token) []stemShare {
 	return out
 }
 
-// foreignQueryTerms is like queryTerms for a question in another language, whose stems all have the same weight.
+// foreignQueryTerms is like queryTerms, but for a question in another language, whose stems all have the same weight.
 func (s *PersistentQueries) foreignQueryTerms(stems []string) (out []stemShare) {
 	slices.Sort(stems)
 	for _, stem := range slices.Compact(stems) {
@@ -304,8 +302,8 @@ func (s *PersistentQueries) offerSlots(from, to int) {
 	})
 }
 
-// coverageBy returns the share of a question's weight that a passage covers. It adds the numbers in
-// the same order as offerSlots, so that rounding is the same.
+// coverageBy returns the share of a question's weight that a passage covers. It adds numbers in the same order as
+// offerSlots, so that both round the same way.
 func coverageBy(q *question, h *indexedPassage) (sum float32) {
 	terms := h.terms
 	for _, t := range q.terms {

@@ -20,8 +20,8 @@ const (
 	scaleSample = 400
 	// meanPassageUnits is the assumed mean length of passages, in tokens.
 	meanPassageUnits = 70
-	// scaleMedianAnswer replaces medianAnswer where similarity is measured against catalog texts.
-	// Catalog texts are closer to each other than passages are, so answers stand out less.
+	// scaleMedianAnswer replaces medianAnswer if similarity is measured against catalog texts, which are closer to
+	// each other than passages are, so that answers stand out less.
 	scaleMedianAnswer = medianAnswer - 0.5
 )
 

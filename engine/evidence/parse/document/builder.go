@@ -43,7 +43,7 @@ type Options struct {
 // Fact is something a document states about itself: a label as it appears in the document, and its value.
 type Fact struct{ Key, Value string }
 
-// budget holds the amounts that a document and all documents nested in it may still use.
+// budget holds what a document and all documents nested in it may still consume.
 type budget struct {
 	text     int64 // bytes of text
 	blocks   int   // paragraphs, rows …
@@ -94,8 +94,8 @@ func (b *Builder) Context() context.Context { return b.ctx }
 // Err returns the error that stopped the reading, or nil.
 func (b *Builder) Err() error { return b.err }
 
-// BeginHeavy waits until no other document is using a lot of memory, and reserves it for this document until it
-// has been read. Readers must call it before they use more than LightMemory.
+// BeginHeavy waits until no other document is using a lot of memory, and then reserves the memory for this document
+// until it has been read. Readers must call it before using more than LightMemory.
 func (b *Builder) BeginHeavy() error {
 	if b.opt.BeginHeavy == nil {
 		return nil
@@ -120,7 +120,7 @@ func (b *Builder) MaxTextBytes() int64 { return b.opt.MaxText }
 // AddFact adds a fact from the document's metadata.
 func (b *Builder) AddFact(key, value string) { b.Facts = append(b.Facts, Fact{key, value}) }
 
-// Warn adds a warning to the document that tells the user what was skipped and why.
+// Warn adds a warning to the document that states what was skipped and why.
 func (b *Builder) Warn(format string, args ...any) {
 	b.Doc.AddWarning(fmt.Sprintf(format, args...))
 }
@@ -227,7 +227,7 @@ func (b *Builder) AddBlock(blk Block) {
 	b.AddBlockWithPath(blk)
 }
 
-// AddBlockWithPath appends a block under its own HeadingPath instead of the open headings.
+// AddBlockWithPath appends a block with its own HeadingPath, ignoring the open headings.
 func (b *Builder) AddBlockWithPath(blk Block) {
 	if blk.Kind == Line {
 		blk.Text = cleanLines(blk.Text)

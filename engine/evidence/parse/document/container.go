@@ -29,8 +29,8 @@ func (b *Builder) NewContainer() *Container {
 	return &Container{b: b, names: map[string]int{}}
 }
 
-// NextMemberLabel counts a member (a nested document) and returns a unique label for it. Labels are
-// only displayed, never used as paths; parts such as ".." are removed nevertheless.
+// NextMemberLabel counts a member (a nested document) and returns a unique label for it. Labels are only displayed and
+// never used as paths, but parts such as ".." are removed anyway.
 func (c *Container) NextMemberLabel(name string) (label string, err error) {
 	if c.members++; c.members > MaxMembers {
 		return "", NewError(ErrTooLarge, "", "it contains more than %d files; split it", MaxMembers)

@@ -50,7 +50,7 @@ type Document struct {
 	Readers map[string]int
 }
 
-// AddReader records a reader of the document and its version.
+// AddReader records that a reader with a certain version read the document.
 func (d *Document) AddReader(name string, version int) { d.Readers[name] = version }
 
 // TimeoutError returns the error for a document that took longer than allowed.
@@ -89,7 +89,7 @@ func (b Block) DisplayText() string {
 
 const maxWarnings = 50
 
-// NotInForceWarning is the beginning of the warning about a document that says that it is not in force.
+// NotInForceWarning is the beginning of the warning about a document that is marked as not in force.
 const NotInForceWarning = api.NotInForceWarning
 
 // AddWarning adds a warning for the user, unless it has already been added.
@@ -102,9 +102,9 @@ func (d *Document) AddWarning(warning string) {
 // maxNotRead is the maximum number of entries for unread content; further content is added to existing entries.
 const maxNotRead = 100
 
-// AddNotRead counts n pieces of content of a kind that were not read. Those on the same page, sheet or slide
-// share an entry, which has the location of the first. Once there are maxNotRead entries, a kind's first entry
-// counts all further pieces.
+// AddNotRead counts n pieces of unread content of one kind. Those on the same page, sheet or slide share an entry,
+// which has the location of the first. Once there are maxNotRead entries, a kind's first entry counts all further
+// pieces.
 func (d *Document) AddNotRead(kind string, n int, at api.Locator) {
 	if n <= 0 {
 		return

@@ -20,7 +20,7 @@ var (
 	ErrOwnReport   = errors.New("it was written by this program and is not evidence")
 )
 
-// Error says where and why a document could not be read.
+// Error describes where and why a document could not be read.
 type Error struct {
 	Kind   error  // one of the Err values above
 	Place  string // "page 3", "word/document.xml"; empty for the whole document
@@ -55,8 +55,8 @@ func NewError(kind error, place, format string, args ...any) error {
 	return &Error{Kind: kind, Place: place, Detail: fmt.Sprintf(format, args...)}
 }
 
-// DamagedError converts a library's error about a part of a document to an *Error. It returns an *Error or a
-// context's error unchanged.
+// DamagedError converts an error that a library returned for a part of a document to an *Error. It returns an *Error
+// or a context's error unchanged.
 func DamagedError(place string, cause error) error {
 	var own *Error
 	if errors.As(cause, &own) || errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {

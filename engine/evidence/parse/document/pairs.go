@@ -82,8 +82,8 @@ var labelNouns = func() map[string]bool {
 	return m
 }()
 
-// isLabel reports whether a text is the label of a fact: one of labelNouns with words before it, such as "Business owner", or
-// after it, such as "Number of users".
+// isLabel reports whether a text is the label of a fact: one of labelNouns preceded by other words, as in "Business
+// owner", or followed by them, as in "Number of users".
 func isLabel(text string) bool {
 	if _, ok := FactKindOf(text); ok {
 		return true
@@ -96,7 +96,7 @@ func isLabel(text string) bool {
 	return labelNouns[last] || labelNouns[first] || first == "last" || first == "next" || last == "point"
 }
 
-// IsLabelNoun reports whether a word alone may be the label of a fact: "Classification".
+// IsLabelNoun reports whether a single word, such as "Classification", may be the label of a fact.
 func IsLabelNoun(word string) bool { return labelNouns[strings.ToLower(word)] }
 
 // isColumnName reports whether a text is the name of a column rather than a value.

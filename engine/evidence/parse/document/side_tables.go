@@ -10,17 +10,17 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// maxSideTables is the maximum number of tables side by side; an empty column after that is part of the last one.
+// maxSideTables is the maximum number of tables side by side. Beyond it, empty columns are part of the last table.
 const maxSideTables = 16
 
-// sideTables are two tables next to each other, with an empty column between them. The right one, which may consist of
-// such tables, too, is written after the left one has ended.
+// sideTables holds two tables next to each other, separated by an empty column. The right one, which may itself
+// consist of such tables, is written after the left one has ended.
 type sideTables struct {
 	left, right *TableWriter
 	gap         int // index of the empty column
 }
 
-// dependentColumn matches names of columns that describe something in the columns on their left, so that no table
+// dependentColumn matches names of columns that describe something in the columns to their left, so that no table
 // begins with them.
 var dependentColumn = lazyregexp.New(
 	`(?i)^\W*(?:status|state|results?|outcome|owner|due|date|comments?|remarks?|notes?|actions?|rating|score|priority|` +
@@ -48,7 +48,7 @@ func (t *TableWriter) splitSides(pending []Row) bool {
 	return true
 }
 
-// haveSides reports whether a further group of rows has the same empty column.
+// haveSides reports whether another group of rows has the same empty column.
 func (t *TableWriter) haveSides(pending []Row) bool {
 	return t.sides != nil && !slices.ContainsFunc(pending, func(r Row) bool {
 		return CountFilled(withoutMerged(r.Cells)) > 1 && t.sides.gap < len(r.Cells) && r.Cells[t.sides.gap] != ""
@@ -67,7 +67,7 @@ func (s *sideTables) addRow(r Row) {
 	s.right.AddRow(right, narrowLocator(r.Locator, right, s.gap+1))
 }
 
-// finishSides writes what remains of tables side by side.
+// finishSides writes the remaining rows of tables side by side.
 func (t *TableWriter) finishSides() {
 	if t.sides == nil {
 		return
@@ -81,8 +81,8 @@ func (t *TableWriter) finishSides() {
 	t.sides = nil
 }
 
-// findGaps returns the indexes of columns that are empty in all rows, the first of each run between other columns.
-// Titles, which may reach across, don't count.
+// findGaps returns the indexes of the columns that are empty in all rows, and for each run of such columns between
+// other columns only the first. Titles, which may span columns, are ignored.
 func findGaps(rows []Row) (gaps []int) {
 	var isFilled []bool
 	for _, r := range rows {
@@ -104,9 +104,9 @@ func findGaps(rows []Row) (gaps []int) {
 	return gaps
 }
 
-// areSideBySide reports whether an empty column separates two tables rather than columns of one table. Each needs two
-// rows of two cells. Two tables have names of columns in common, begin in different rows, or the one on the right goes
-// on where the one on the left is empty, or has a column of its own that tells its rows apart.
+// areSideBySide reports whether an empty column separates two tables rather than columns of one table. Each must have
+// two rows of two cells. They are two tables if they share column names, if they begin in different rows, if the right
+// one continues where the left one is empty, or if the right one has a column of its own that identifies its rows.
 func areSideBySide(rows []Row, gap int) bool {
 	var left, right [][]string // rows of two cells and more
 	begin := [2]int{-1, -1}
@@ -154,7 +154,7 @@ func hasOwnKey(rows [][]string) bool {
 	return true
 }
 
-// narrowLocator returns the location of some cells of a row. offset is the number of columns on their left.
+// narrowLocator returns the location of some cells of a row. offset is the number of columns to their left.
 func narrowLocator(at api.Locator, cells []string, offset int) api.Locator {
 	row, err := strconv.Atoi(at.CellRange[strings.LastIndexAny(at.CellRange, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")+1:])
 	if err == nil {
@@ -164,7 +164,7 @@ func narrowLocator(at api.Locator, cells []string, offset int) api.Locator {
 }
 
 // FormatCellRange returns the range, in A1 notation, from the first to the last nonempty cell of a row, or "" if all
-// are empty. offset is the number of columns on the left of the cells.
+// are empty. offset is the number of columns to the left of the cells.
 func FormatCellRange(cells []string, offset, row int) string {
 	first := slices.IndexFunc(cells, func(s string) bool { return s != "" })
 	if first < 0 {

@@ -48,8 +48,8 @@ func renderRow(header, cells []string, answers []bool) string {
 	return strings.Join(parts, "; ")
 }
 
-// answerColumns returns which columns contain answers or represent an answer to be marked. It
-// returns nil if there are no such columns.
+// answerColumns returns which columns contain answers, or stand for an answer that is marked in them. It returns nil
+// if there are no such columns.
 func answerColumns(header []string) []bool {
 	var out []bool
 	yes, no := false, false
@@ -84,9 +84,8 @@ const (
 	MergedUp   = "\x00up"   // belongs to the cell above
 )
 
-// TableWriter turns rows that arrive one by one into blocks. It holds back the first rows until the
-// header is known; rows above the header become paragraphs. After an empty row, it looks for the
-// header of another table.
+// TableWriter converts rows, added one by one, to blocks. It holds back the first rows until the header is known; rows
+// above the header become paragraphs. After an empty row, it looks for the header of another table.
 type TableWriter struct {
 	b           *Builder
 	number      int
@@ -164,12 +163,12 @@ func (t *TableWriter) endRows() {
 	t.headerKnown, t.isBroken, t.last = false, true, nil
 }
 
-// SetHeader sets the header. It is meant for formats that mark header rows.
+// SetHeader sets the header, for formats that mark header rows.
 func (t *TableWriter) SetHeader(header []string, locator api.Locator) {
 	t.SetHeaders([][]string{header}, locator)
 }
 
-// SetHeaders sets a header of several rows.
+// SetHeaders sets a header that consists of several rows.
 func (t *TableWriter) SetHeaders(rows [][]string, locator api.Locator) {
 	for len(rows) > 1 && countNames(rows[0]) < 2 { // a title above the table
 		t.b.AddBlock(Block{Kind: Paragraph, Text: strings.Join(withoutMerged(rows[0]), " "), Locator: locator})
@@ -195,7 +194,7 @@ func (t *TableWriter) setHeader(rows [][]string, locator api.Locator) {
 	}
 }
 
-// Finish writes the rows that were held back. If the table consists only of a header, it is written as a row.
+// Finish writes the rows that were held back. A table that consists only of a header is written as a row.
 func (t *TableWriter) Finish() {
 	t.resolveHeader()
 	t.finishSides()
@@ -298,8 +297,8 @@ func headerRows(rows []Row) [][]string {
 	return header
 }
 
-// JoinHeader returns the column names of a table whose header starts in the first row, and the
-// number of header rows. Cells covered by a merged cell must be MergedLeft or MergedUp.
+// JoinHeader returns the column names of a table whose header starts in the first row, and the number of header rows.
+// Cells covered by a merged cell must contain MergedLeft or MergedUp.
 func JoinHeader(rows []Row) (header []string, count int) {
 	head := headerRows(rows)
 	return combineHeader(head), len(head)
@@ -338,7 +337,7 @@ func readableRows(rows []Row) []Row {
 	return out
 }
 
-// withoutMerged returns the cells with those covered by merged cells set to "".
+// withoutMerged returns the cells after setting those covered by merged cells to "".
 func withoutMerged(cells []string) []string {
 	out := slices.Clone(cells)
 	for i, c := range out {
@@ -366,8 +365,8 @@ func countNames(cells []string) int {
 	return len(slices.Compact(names))
 }
 
-// combineHeader combines the rows of a header into column names: a name that spans several columns
-// precedes the name of each. A name that spans only its own column is used alone.
+// combineHeader combines the rows of a header into column names: a name that spans several columns precedes the name
+// of each. A name that spans only one column is used alone.
 func combineHeader(rows [][]string) []string {
 	if len(rows) == 1 {
 		return withoutMerged(rows[0])
@@ -449,8 +448,8 @@ func isTable(rows []Row) bool {
 	return slices.ContainsFunc(rows, func(r Row) bool { return CountFilled(r.Cells) > 1 })
 }
 
-// isOtherHeader reports whether the rows after an empty row begin another table, whose header has
-// index at, rather than continue the table above.
+// isOtherHeader reports whether the rows after an empty row begin another table, with its header at index at, rather
+// than continue the table above.
 func isOtherHeader(header []string, rows []Row, at int) bool {
 	cells, below := rows[at].Cells, rows[at+1:]
 	if len(below) == 0 {
@@ -517,7 +516,7 @@ func RenderNestedTable(rows [][]string) string {
 	return strings.Join(lines, " / ")
 }
 
-// AddRowAboveHeader adds a row found above a table's header, such as a title or a key with its value.
+// AddRowAboveHeader adds a row that precedes a table's header, such as a title or a key with its value.
 func (b *Builder) AddRowAboveHeader(table int, r Row) {
 	if CountFilled(r.Cells) > 1 {
 		b.AddRow(nil, NonEmptyCells(r.Cells), table, r.Locator)
@@ -548,10 +547,9 @@ func NonEmptyCells(cells []string) []string {
 	return out
 }
 
-// FindHeaderRow returns the index of the header, or -1 if there is none. The first row with text in
-// most columns is the header if its cells are short and distinct. merged are the same rows with the
-// cells covered by a merged cell set to MergedLeft or MergedUp, because a name counts for each
-// column that it spans.
+// FindHeaderRow returns the index of the header, or -1 if there is none. The first row with text in most columns is
+// the header if its cells are short and distinct. merged are the same rows with the cells covered by a merged cell set
+// to MergedLeft or MergedUp, because a name is counted for each column that it spans.
 func FindHeaderRow(rows, merged []Row) int {
 	if len(rows) == 0 || IsKeyValueTable(rows) {
 		return -1
@@ -584,9 +582,9 @@ func mayBeHeader(r Row, widest int) bool {
 	return n > 1 && n*10 >= widest*6
 }
 
-// mayBeGroupHeader reports whether the first row has several names that together span most columns
-// of a table. To distinguish the header from a title with a date, at least one of the names must
-// have no names of its columns in the row below, or that row must repeat names, which the first row distinguishes.
+// mayBeGroupHeader reports whether the first row has several names that together span most columns of a table. To
+// distinguish such a header from a title with a date, one of two conditions must hold: the row below has no column
+// names under at least one of the names, or it repeats names that only the first row tells apart.
 func mayBeGroupHeader(rows []Row, widest int) bool {
 	if len(rows) < 2 {
 		return false

@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// Complete sets the language, facts and title of the document that was read into b, and returns it. If no title
-// is found, it is derived from the file name.
+// Complete sets the language, facts and title of the document that was read into b, and returns the document. If no
+// title is found, it is derived from the file name.
 func Complete(b *document.Builder, name string) *document.Document {
 	d := b.Doc
 	d.Language = detectLanguage(d.Blocks)

@@ -86,7 +86,7 @@ func (f *factCollector) scanFurniture(blocks []document.Block) {
 	}
 }
 
-// maxLabelLine is the maximum size in bytes of a line of a cover page that holds only a key, or only its value.
+// maxLabelLine is the maximum size in bytes of a line on a cover page that contains only a key or only its value.
 const maxLabelLine = 60
 
 // scanLabelLines reads facts from short paragraphs, as on a cover page, in which keys precede their
@@ -222,7 +222,7 @@ func (f *factCollector) scanRoleRow(b document.Block) (isRoleRow bool) {
 }
 
 var (
-	// signOffPattern matches columns next to "Approved by" in a table of people who worked on a document.
+	// signOffPattern matches the name of a column next to "Approved by" in a table of people who worked on a document.
 	signOffPattern        = lazyregexp.New(`(?i)^(?:(?:prepared|written|drafted|created|reviewed|checked|verified|released) by|author|reviewer)$`)
 	revisionLetterPattern = lazyregexp.New(`^[A-Z]$`)
 	roleColumnPattern     = lazyregexp.New(`(?i)^(?:role|function|responsibility|action|step)$`)

@@ -7,9 +7,9 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// notInForcePattern matches text at the start of a document that says that the document is a draft
-// or no longer in force: a status, a word such as "Superseded", possibly followed by who, when or
-// by what, or a sentence. It doesn't match "Obsolete hardware is destroyed".
+// notInForcePattern matches text at the start of a document that says that the document is a draft or no longer in force:
+// a status, a sentence, or a word such as "Superseded" that may be followed by details. It doesn't match
+// "Obsolete hardware is destroyed".
 var notInForcePattern = lazyregexp.NewPrefiltered(
 	`(?im)^\W{0,4}(?:(?:document )?status\W{1,3}(?:` + outOfForce + `|(?:in|under|for) review|in preparation|pending|proposed|to be approved)\b[^\n]{0,60}$|` +
 		`for (?:review|comments?|discussion) only\b[^\n]{0,60}$|` +
@@ -22,7 +22,7 @@ var notInForcePattern = lazyregexp.NewPrefiltered(
 const outOfForce = `(?:draft|superseded|withdrawn|repealed|rescinded|revoked|obsolete|archived|retired|expired|cancell?ed|discontinued|` +
 	`no longer (?:in force|valid|applicable|in use|effective)|not (?:yet )?(?:in force|approved)|not yet (?:valid|effective))`
 
-// warnIfNotInForce adds a warning with the words that say that the document is not in force.
+// warnIfNotInForce adds a warning that quotes the words by which the document says that it is not in force.
 func warnIfNotInForce(d *document.Document, parts ...[]document.Block) {
 	for _, b := range slices.Concat(parts...) {
 		if b.Kind == document.ListItem || b.Kind == document.TableRow && len(b.Cells) > 2 {

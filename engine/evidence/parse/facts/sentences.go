@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// selfNouns matches the words with which a document names itself.
+// selfNouns matches the words that a document uses for itself.
 const selfNouns = `(?:policy|procedure|standard|guidelines?|rules|plan|process|document|manual|handbook|instruction|charter|version|edition|issue)`
 
 // mastheadPattern matches the start of a line that gives metadata in sentences, such as "Version 3.1, in force
@@ -21,7 +21,7 @@ var mastheadPattern = lazyregexp.New(
 		`(?i:this (?:is (?:the )?|[\p{L}-]+ (?:[\p{L}-]+ ){0,3})?` + selfNouns + `|(?:the )?(?:document|policy|standard|procedure|process) owner is|owner of this ` + selfNouns + `)\b)`,
 )
 
-// dateStart matches the beginning of a date in a sentence, up to where it may end.
+// dateStart matches the beginning of a date in a sentence, up to the point where the date may end.
 const dateStart = `(\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`
 
 var (
@@ -53,16 +53,15 @@ var (
 		`|,? (?:is|was|has been) .*$|,? \((?:version|rev|v\d).*$`)
 )
 
-// clauseStart matches text before a participle that refers to the document itself rather than to
-// its subject: "This policy is", "It was", the start of a sentence, or a comma.
+// clauseStart matches the text that precedes a participle referring to the document itself rather than to its subject:
+// "This policy is", "It was", the start of a sentence, or a comma.
 const clauseStart = `(?:^\W{0,4}|[.;,(:|–-] ?|\b(?:it|this (?:[\p{L}-]+ ){0,3}` + selfNouns + `) (?:is|was|has been) |` +
 	`\band (?:is|was|has been) )`
 
-// nameEnd matches a person or role, up to the end of its sentence or clause; abbreviations don't end it.
+// nameEnd matches a person or role, up to the end of the sentence or clause. Abbreviations don't end a sentence.
 const nameEnd = `((?:\b(?:dr|prof|mr|mrs|ms|jr|sr|[a-z])\.|[^.;|]){2,120})`
 
-// sentenceFacts lists the keys of the facts that sentences state, with their patterns, and states
-// whether the value contains digits.
+// sentenceFacts lists the facts that sentences state: their keys, patterns, and whether the value contains digits.
 var sentenceFacts = []struct {
 	key       string
 	pattern   *lazyregexp.Prefiltered

@@ -63,7 +63,7 @@ func cutValue(value string) string {
 	return value[:m[0]]
 }
 
-// keyLeads are words that begin the name of a key, before a noun: "Document Classification".
+// keyLeads are words with which the name of a key may begin, before a noun, as in "Document Classification".
 var keyLeads = func() map[string]bool {
 	m := map[string]bool{}
 	for word := range strings.FieldsSeq(`approval business change control creation current data distribution doc document due effective
@@ -89,7 +89,7 @@ func personIn(value string, hasDate bool) string {
 }
 
 var (
-	// dateSuffixPattern matches a date after a name, with the words and marks before it.
+	// dateSuffixPattern matches a date after a name, including the words and punctuation before it.
 	dateSuffixPattern = lazyregexp.New(`(?i)(?:^|[,(–-]? *(?:\bon\b|\bam\b|\bdated\b)? *\(?)(?:\b(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|mär)` +
 		`\p{L}*\.? )?\d.*$`)
 	// finalDotPattern matches the dot at the end of a sentence, but not of an abbreviation.
@@ -97,17 +97,18 @@ var (
 	namePattern     = lazyregexp.New(`\p{L}{2}`)
 )
 
-// valueEndPattern matches what follows a value on its line: another key, whether it is known or not, or a page number. Its groups are
-// the words of a key of two words that begin with capitals.
+// valueEndPattern matches what follows a value on its line: another key, whether it is known or not, or a page number.
+// Its groups are the words of a key that consists of two capitalized words.
 var valueEndPattern = lazyregexp.New(`[.,;]?(?:\s+(\p{Lu}[\p{L}-]{2,20}) (\p{Lu}[\p{L}-]{1,15}) ?:\s.*|` +
 	`\s+\p{Lu}[\p{L}-]{2,20}(?: \p{L}[\p{L}-]{1,15}|(?: \p{Ll}{2,15}){2})? ?:\s.*|` +
 	`[\s(-]+(?:[Pp]age|[Ss]eite|[Pp]\.) \d+\b.*)$`)
 
-// sentenceEndPattern matches the end of a person's or role's name that is followed by another sentence, and that
-// sentence. It doesn't match after abbreviations, as in "Dr. Roe" and "J. Roe".
+// sentenceEndPattern matches the end of a person's or role's name, together with the sentence that follows. It doesn't
+// match after abbreviations, as in "Dr. Roe" and "J. Roe".
 var sentenceEndPattern = lazyregexp.New(`([\p{Ll}\d)]{3,}|\b[A-Z]{2,})\. +\p{Lu}.*$`)
 
-// dutyPattern matches the verb of a duty: "the CIO must approve the plan" doesn't name an approver.
+// dutyPattern matches a verb that states a duty. For example, "the CIO must approve the plan" doesn't name an
+// approver.
 var dutyPattern = lazyregexp.New(`(?i)\b(?:must|shall|should|will|needs? to|has to|have to)\b`)
 
 func setDateIfUnset(to **time.Time, t time.Time, ok bool) {

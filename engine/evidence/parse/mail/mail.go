@@ -80,7 +80,7 @@ func newMessage(root *enmime.Part) *mailMessage {
 	}
 }
 
-// readLimited returns the content of an email or a saved web page.
+// readLimited returns the content of an email or a saved web page, up to the maximum size.
 func readLimited(content io.ReaderAt, size int64) ([]byte, error) {
 	if size > maxMail {
 		return nil, document.NewError(document.ErrTooLarge, "", "an email of %d bytes (the limit is %d)", size, maxMail)
@@ -169,8 +169,8 @@ func decodeHeader(p *enmime.Part, name string) string {
 	return enmime.DecodeRFC2047(p.Header.Get(name))
 }
 
-// collectParts finds the body and the attachments, including those in signed data. If the body
-// comes in alternative formats, plain text is preferred over HTML.
+// collectParts finds the body and the attachments, including those in signed data. If the body is available in several
+// formats, plain text is preferred over HTML.
 func (l *mailMessage) collectParts(root *enmime.Part) error {
 	root, err := unwrapOpaquelySigned(root)
 	if err != nil {
@@ -247,7 +247,7 @@ func (l *mailMessage) addAttachment(p *enmime.Part) {
 	l.attachments = append(l.attachments, attachment{name, p.Content})
 }
 
-// forwardPattern matches the subject of a mail that passes on another.
+// forwardPattern matches the subject of a forwarded email.
 var forwardPattern = lazyregexp.New(`(?i)^\W*(?:fwd?|wg|tr|rv|enc|doorst|vb|vs|pd)\s*:`)
 
 // readBody reads the text of an email.
@@ -268,7 +268,7 @@ func cleanBody(body string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\x00", "")
 }
 
-// removeLines removes line numbers, because they refer to the decoded text rather than to the file.
+// removeLines removes line numbers, because they refer to the decoded text rather than to the original file.
 func removeLines(b *document.Builder) {
 	for i := range b.Doc.Blocks {
 		b.Doc.Blocks[i].Locator = api.Locator{}

@@ -20,7 +20,7 @@ const (
 	maxPicture    = 64 << 20 // bytes
 )
 
-// addChart adds the texts of a chart as paragraphs.
+// addChart adds the text in a chart as paragraphs.
 func addChart(b *document.Builder, z *zip.Reader, part string, at api.Locator) error {
 	texts, err := chartTexts(b, z, part)
 	for _, text := range texts {
@@ -29,8 +29,8 @@ func addChart(b *document.Builder, z *zip.Reader, part string, at api.Locator) e
 	return err
 }
 
-// chartTexts returns the texts of a chart: its titles, and the names of its series and categories.
-// Its figures are shown only graphically, so the caller must count the chart as unread.
+// chartTexts returns the texts in a chart: its titles, and the names of its series and categories. Its figures are
+// shown only graphically, so the caller must count the chart as unread.
 func chartTexts(b *document.Builder, z *zip.Reader, part string) (titles []string, err error) {
 	var labels []string
 	var open strings.Builder
@@ -59,7 +59,7 @@ func chartTexts(b *document.Builder, z *zip.Reader, part string) (titles []strin
 	return titles, err
 }
 
-// addRelatedCharts adds the texts of the charts in a drawing or slide.
+// addRelatedCharts adds the text in the charts of a drawing or slide.
 func addRelatedCharts(b *document.Builder, z *zip.Reader, part string, at api.Locator) error {
 	for _, r := range readRelations(z, part) {
 		if r.TargetMode != "External" && strings.HasSuffix(r.Type, "/chart") {
@@ -71,7 +71,7 @@ func addRelatedCharts(b *document.Builder, z *zip.Reader, part string, at api.Lo
 	return nil
 }
 
-// pictureTexts returns the paragraphs of text in a picture. A picture that can't be read is counted as unread.
+// pictureTexts returns the text in a picture, as paragraphs. A picture that can't be read is counted as unread.
 func pictureTexts(b *document.Builder, z *zip.Reader, part string, at api.Locator) []string {
 	var picture []byte
 	if b.HasOCR() {
@@ -131,7 +131,7 @@ type sheetHeader struct {
 	isCounted               bool // the current piece, which isn't visible, has been counted
 }
 
-// readSheetHeader returns the texts of a sheet's header or footer, and counts invisible ones as unread.
+// readSheetHeader returns the visible texts of a sheet's header or footer, and counts the others as unread.
 func readSheetHeader(b *document.Builder, code string, at api.Locator) (out []string) {
 	h := &sheetHeader{}
 	for i := 0; i < len(code); i++ {

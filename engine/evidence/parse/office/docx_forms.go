@@ -85,5 +85,5 @@ func (w *wordWalker) writeShown(text string) {
 	w.inText = open
 }
 
-// isPrompt reports whether the open text is the prompt of a content control that nobody filled in.
+// isPrompt reports whether the open text is the prompt of a content control that was never filled in.
 func (w *wordWalker) isPrompt() bool { return slices.Contains(w.prompts, true) }

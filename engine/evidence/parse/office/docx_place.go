@@ -76,7 +76,7 @@ func parsePoints(s string) (float64, bool) {
 	return v * perUnit, err == nil && perUnit > 0
 }
 
-// wordPages are the largest sizes and margins of a document's pages, in points.
+// wordPages holds the largest page size and margins in a document, in points.
 type wordPages struct{ size, margin [2]float64 }
 
 // isOffPage reports whether a drawing is completely outside the page.

@@ -15,15 +15,15 @@ const (
 	lookNoColBands  = 0x400
 )
 
-// tablePlace is the place of the open cell in its table, which determines which conditional formats of the table's style
-// apply to it.
+// tablePlace is the position of the open cell in its table. It determines which conditional formats of the table's
+// style apply to the cell.
 type tablePlace struct {
 	number      int // of the table in its part, from 1
 	look        int
 	row, column int // from 1
 }
 
-// tableSize has the number of cells of each row.
+// tableSize holds the number of cells in each row of a table.
 type tableSize []int
 
 // readLook reads a w:tblLook.
@@ -73,8 +73,8 @@ func (p tablePlace) conditions(size tableSize, rowBand, columnBand int) (out []s
 	return append(out, "wholeTable")
 }
 
-// tableFormat returns the format that the style of a table gives to the open cell, and the part of it that depends on the
-// cell's place.
+// tableFormat returns the format that the table's style gives to the open cell, and the part of the format that
+// depends on the cell's position.
 func (w *wordWalker) tableFormat(b *wordBox, style string) (all, conditional wordFormat) {
 	s := &w.d.looks
 	all = s.get(style)
@@ -95,7 +95,7 @@ func (w *wordWalker) tableFormat(b *wordBox, style string) (all, conditional wor
 	return all, conditional
 }
 
-// tableSize returns the size of a table of the part, which is read for this once more.
+// tableSize returns the size of a table in the part. It reads the table once more for this.
 func (w *wordWalker) tableSize(number int) tableSize {
 	if w.sizes == nil {
 		c := tableCounter{sizes: []tableSize{}}

@@ -75,7 +75,7 @@ func shadeColor(name, val, fill, color string) string {
 	return strings.ToUpper(fill)
 }
 
-// inherit copies the properties that f doesn't set from base.
+// inherit copies from base the properties that f doesn't set.
 func (f *wordFormat) inherit(base wordFormat) {
 	f.vanish, f.strike = cmp.Or(f.vanish, base.vanish), cmp.Or(f.strike, base.strike)
 	f.specVanish, f.dstrike = cmp.Or(f.specVanish, base.specVanish), cmp.Or(f.dstrike, base.dstrike)
@@ -127,7 +127,7 @@ func (s *wordStyles) get(id string) wordFormat {
 	return f
 }
 
-// wordBox is a table or a text box, whose texts share a background.
+// wordBox is a table or a text box, which has one background for all its text.
 type wordBox struct {
 	isTextBox  bool
 	isHidden   bool   // a text box that isn't displayed
@@ -227,7 +227,7 @@ func (w *wordWalker) locator() api.Locator {
 	return api.Locator{Page: w.d.page}
 }
 
-// wordSections are the elements whose children are properties, for example of a run or a paragraph
+// wordSections are the elements that contain properties, for example of a run or a paragraph.
 var wordSections = map[string]bool{
 	"rPr": true, "pPr": true, "tblPr": true, "trPr": true, "tcPr": true, "spPr": true, "ln": true, "solidFill": true,
 }

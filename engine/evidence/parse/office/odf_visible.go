@@ -26,7 +26,7 @@ type odfFormat struct {
 	font              string // empty if not set
 }
 
-// inherit copies the properties that f doesn't set from base. An element that is hidden hides everything inside it.
+// inherit copies from base the properties that f doesn't set. An element that is hidden hides everything inside it.
 func (f *odfFormat) inherit(base odfFormat) {
 	f.hidden, f.struck, f.tiny = cmp.Or(f.hidden, base.hidden), cmp.Or(f.struck, base.struck), cmp.Or(f.tiny, base.tiny)
 	f.color, f.background = cmp.Or(f.color, base.color), cmp.Or(f.background, base.background)
@@ -197,7 +197,7 @@ var odfFamilies = map[string]string{
 }
 
 // startVisibility tracks the properties that determine whether the following text is visible. It returns true for an
-// element that isn't shown at all.
+// element that isn't displayed at all.
 func (w *odfWalker) startVisibility(e xml.StartElement) (isHidden bool) {
 	w.styles.startElement(e)
 	name := e.Name.Local
@@ -275,7 +275,7 @@ func (w *odfWalker) isOffPage(e xml.StartElement) bool {
 	return false
 }
 
-// cellStyle returns the style that the open table's next cell inherits from its row or column.
+// cellStyle returns the style that the next cell of the open table inherits from its row or column.
 func (w *odfWalker) cellStyle(element string) string {
 	t := w.currentTable()
 	if t == nil || element != "table-cell" {
@@ -329,7 +329,7 @@ var odfUnreadElements = map[string]string{
 	"object-ole": api.UnreadEmbeddedFile, "hidden-text": api.UnreadHiddenText,
 }
 
-// columnStyle is the style of cells in certain columns that have no style of their own.
+// columnStyle is the style of those cells in certain columns that have no style of their own.
 type columnStyle struct {
 	columnRange
 	style string

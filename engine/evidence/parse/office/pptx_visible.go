@@ -79,7 +79,7 @@ func (p *pptxReader) readMaster(part string) *slideMaster {
 	return m
 }
 
-// relatedPart returns the part of the given kind that a part refers to, or "" if there is none.
+// relatedPart returns the part of the given kind to which another part refers, or "" if there is none.
 func relatedPart(part, kind string, relations []relation) string {
 	for _, r := range relations {
 		if r.TargetMode != "External" && strings.HasSuffix(r.Type, kind) {
@@ -387,7 +387,7 @@ func (s *slideWalker) countUnread(kind string) {
 	s.p.b.Doc.AddNotRead(kind, 1, s.at)
 }
 
-// paintsSlide reports whether the slide has shapes or pictures that may be behind text.
+// paintsSlide reports whether the slide has shapes or pictures that may be behind its text.
 func (s *slideWalker) paintsSlide() bool {
 	if s.paintKnown {
 		return s.slideHasPaint

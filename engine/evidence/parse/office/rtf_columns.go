@@ -46,8 +46,8 @@ func rtfColumnEdges(rows []rtfRow) []int {
 	return columns
 }
 
-// spread returns the cells of a row by column. Cells without their own edge are placed one after
-// the other, as are all cells of a row whose edges don't distinguish the columns.
+// spread returns the cells of a row by column. Cells without an edge of their own are placed one after the other, and
+// so are all cells of a row if its edges don't distinguish the columns.
 func (row rtfRow) spread(columns []int) []string {
 	if len(row.cells) > len(row.edges) || len(columns) > document.MaxColumns {
 		return row.cells

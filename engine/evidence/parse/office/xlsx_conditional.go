@@ -13,7 +13,7 @@ const (
 	maxConditionalWork   = 1 << 30 // bytes of cells compared with rules, per workbook
 )
 
-// xlsxDifference is what a conditional format changes in the appearance of a cell.
+// xlsxDifference is the part of a cell's appearance that a conditional format changes.
 type xlsxDifference struct {
 	Font   *xlsxFont `xml:"font"`
 	Number struct {
@@ -27,7 +27,7 @@ type xlsxDifference struct {
 	} `xml:"fill"`
 }
 
-// lookChange holds the changes that a conditional format makes. Those that it doesn't make are nil.
+// lookChange holds the changes that a conditional format makes. A nil field means no change.
 type lookChange struct {
 	color, fill             *string // RGB; empty if unknown
 	isStruck                *bool
@@ -51,7 +51,7 @@ func (w *workbook) lookChange(d xlsxDifference) (c lookChange) {
 	return c
 }
 
-// applyTo returns a cell's appearance with the changes.
+// applyTo returns a cell's appearance after the changes.
 func (c lookChange) applyTo(l cellLook) cellLook {
 	if c.color != nil {
 		l.color, l.hasConditionalColor = *c.color, true
@@ -66,7 +66,7 @@ func (c lookChange) applyTo(l cellLook) cellLook {
 	return l
 }
 
-// orElse returns the changes of c, and those of a rule with a lower priority that c doesn't make.
+// orElse returns the changes of c, completed by those of a rule with a lower priority.
 func (c lookChange) orElse(next lookChange) lookChange {
 	return lookChange{
 		color: cmp.Or(c.color, next.color), fill: cmp.Or(c.fill, next.fill), isStruck: cmp.Or(c.isStruck, next.isStruck),
@@ -74,7 +74,7 @@ func (c lookChange) orElse(next lookChange) lookChange {
 	}
 }
 
-// changesVisibility reports whether a value in some cell format is visible only with, or only without, the changes.
+// changesVisibility reports whether the changes can make a value in some cell format visible or invisible.
 func (w *workbook) changesVisibility(c lookChange) bool {
 	changes := func(l cellLook) bool {
 		changed := c.applyTo(l)
@@ -114,8 +114,8 @@ type conditionReader struct {
 	count  int // ranges of all rules
 }
 
-// readTag reads a tag after the cells of a sheet. The formats of extensions state their ranges in another way, and are
-// ignored.
+// readTag reads a tag after the cells of a sheet. Formats in extensions are ignored, because they specify their ranges
+// differently.
 func (r *conditionReader) readTag(s *tagScanner) {
 	switch name, begins, ends := s.name(); name {
 	case "conditionalFormatting":
@@ -166,7 +166,7 @@ func (c *sheetCells) warnOfRules() {
 	c.w.b.Warn("The sheet %q has conditional formats that were not evaluated; text that they hide may have been read.", c.name)
 }
 
-// finish sorts the rules by their priority. It drops them if none determines whether a value is visible.
+// finish sorts the rules by their priority. It drops all of them if none affects whether a value is visible.
 func (r *conditionReader) finish() {
 	c := r.c
 	if !slices.ContainsFunc(c.rules, func(rule *conditionalRule) bool { return c.w.changesVisibility(c.w.changes[rule.change]) }) {
@@ -175,7 +175,7 @@ func (r *conditionReader) finish() {
 	slices.SortStableFunc(c.rules, func(a, b *conditionalRule) int { return cmp.Compare(a.priority, b.priority) })
 }
 
-// rulesInRow returns the rules for cells of a row.
+// rulesInRow returns the rules that apply to cells of a row.
 func (c *sheetCells) rulesInRow(row int) (out []*conditionalRule) {
 	if c.w.conditionalWork > maxConditionalWork && len(c.rules) > 0 {
 		c.warnOfRules()
@@ -190,8 +190,8 @@ func (c *sheetCells) rulesInRow(row int) (out []*conditionalRule) {
 	return out
 }
 
-// applyRules returns a cell's appearance with the changes of the rules that it meets.
-// texts are the cells of the row as displayed.
+// applyRules returns a cell's appearance after the changes of the rules whose conditions it meets. texts are the cells
+// of the row as displayed.
 func (c *sheetCells) applyRules(rules []*conditionalRule, look cellLook, texts []string, row, column int, v cellValue) cellLook {
 	var made lookChange
 	for _, rule := range rules {
@@ -212,7 +212,7 @@ func (c *sheetCells) applyRules(rules []*conditionalRule, look cellLook, texts [
 	return made.applyTo(look)
 }
 
-// value returns the value that the condition is about.
+// value returns the value that the condition tests.
 func (r *conditionalRule) value(texts []string, column int, own cellValue) cellValue {
 	if r.other == 0 {
 		return own
@@ -230,8 +230,8 @@ func (r *conditionalRule) value(texts []string, column int, own cellValue) cellV
 	return v
 }
 
-// condition returns a function that evaluates the rule's condition, or nil if it depends on more than the cell
-// or, in a comparison, another cell of the row.
+// condition returns a function that evaluates the rule's condition, or nil if the condition depends on anything other
+// than the cell and, in a comparison, another cell of the row.
 func (r *conditionalRule) condition() func(cellValue) bool {
 	formula := ""
 	if len(r.formulas) > 0 {
@@ -348,7 +348,7 @@ func (r *conditionalRule) comparison(operator string, formulas []string) func(ce
 	return func(v cellValue) bool { return !v.isError && accepts(v) }
 }
 
-// compare orders values as spreadsheets do: numbers before texts, and texts without regard to case.
+// compare orders values as spreadsheets do: numbers precede texts, and case is ignored.
 func (v cellValue) compare(other cellValue) int {
 	switch {
 	case v.text == "" && !v.isNumber && other.isNumber: // an empty cell is zero

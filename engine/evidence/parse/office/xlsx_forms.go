@@ -61,8 +61,8 @@ func entryAt(x *excelize.File, sheet, cells, n string) string {
 	return value
 }
 
-// setPlace sets the cell from the anchor. A control that extends into the next row belongs to the
-// row that contains most of it, assuming rows of the usual height.
+// setPlace determines the cell from the anchor. A control that extends into the next row belongs to the row that
+// contains most of it, assuming rows of the usual height.
 func (c *sheetControl) setPlace() bool {
 	const rowHeight = 20
 	var v [8]int
@@ -80,8 +80,8 @@ func (c *sheetControl) setPlace() bool {
 	return c.column <= document.MaxColumns && c.row <= excelize.TotalRows
 }
 
-// readControls finds the form controls of the sheet: those of the legacy drawing, with values from separate parts if
-// there are any.
+// readControls finds the form controls of the sheet in the legacy drawing. Their values are read from separate parts
+// if there are any.
 func (c *sheetCells) readControls(x *excelize.File) error {
 	values := map[string]sheetControl{} // by ID of the part, then by ID of the shape
 	shapes, hasValues, activeX := "", false, map[string]bool{}
@@ -142,7 +142,7 @@ func (c *sheetCells) readControls(x *excelize.File) error {
 	return err
 }
 
-// placedText is the text of a control on top of a cell in a row.
+// placedText is the text of a control placed over a cell in a row.
 type placedText struct {
 	column int
 	text   string
@@ -185,7 +185,7 @@ func (c *sheetCells) readShapes(part string) (out []sheetControl, err error) {
 	return out, err
 }
 
-// addControls adds the texts of the controls on top of a row to the row's cells.
+// addControls adds the texts of the controls placed over a row to the row's cells.
 func (c *sheetCells) addControls(row int, cells []string) []string {
 	for _, p := range c.controls[row] {
 		for len(cells) < p.column {
@@ -197,7 +197,7 @@ func (c *sheetCells) addControls(row int, cells []string) []string {
 	return cells
 }
 
-// addOtherControls adds a row for the controls next to each row that has no cells.
+// addOtherControls adds a row for controls that are placed over rows without cells.
 func (c *sheetCells) addOtherControls(t *document.TableWriter) {
 	rows := make([]int, 0, len(c.controls))
 	for row := range c.controls {

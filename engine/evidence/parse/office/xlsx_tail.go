@@ -41,8 +41,8 @@ func (r cellRange) containsColumn(column int) bool {
 }
 
 // readTail reads the data after the cells of a sheet: merged ranges, conditional formats, and the page header and
-// footer. It finds their position by searching the part's bytes, which is fast. If no cell can be
-// hidden, it also ends the reading of c, so that the cells' tags aren't read a second time.
+// footer. It finds their position by searching the part's bytes, which is fast. If no cell can be hidden, it also
+// stops c, so that the cells' tags aren't read a second time.
 func (c *sheetCells) readTail() error {
 	if c.part == nil {
 		return nil
@@ -101,8 +101,8 @@ func endOfCells(piece []byte) int {
 	}
 }
 
-// hidingMarks occur in every sheet with hidden rows, columns or pieces of text. cellMarks occur in
-// the cells of every sheet that has a formula without a value or is written in an unusual way.
+// hidingMarks contains marks, at least one of which occurs in every sheet with hidden rows, columns or pieces of text.
+// cellMarks is the same for sheets with a formula without a value or with cells written in an unusual way.
 var (
 	hidingMarks = []string{"hidden", "zeroHeight", `ht="0`, "ht='0", `width="0`, "width='0", "rPr"}
 	cellMarks   = []string{"f></", "/></", "v></v", "v/>", ":row", ">\n", ">\r", "> "}
@@ -134,8 +134,8 @@ func (c *sheetCells) readTailTags(s *tagScanner) {
 	slices.SortStableFunc(c.merged, func(a, b cellRange) int { return cmp.Compare(a.firstRow, b.firstRow) })
 }
 
-// markMerged marks the empty cells of a row that are covered by a merged cell. It drops ranges that
-// end above the row, because rows are passed in order.
+// markMerged marks the empty cells of a row that are covered by a merged cell. It drops ranges that end above the row,
+// because rows arrive in order.
 func (c *sheetCells) markMerged(row int, cells []string) []string {
 	kept := c.merged[:0:0]
 	for i, m := range c.merged {

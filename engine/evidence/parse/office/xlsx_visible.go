@@ -110,8 +110,8 @@ func openWorkbook(b *document.Builder, z *zip.Reader) (*workbook, error) {
 	return w, w.readStrings(texts)
 }
 
-// readTheme reads the colors of the theme. In cells, the first four are numbered with light and
-// dark swapped in each pair.
+// readTheme reads the colors of the theme. Cells number the first four colors with light and dark swapped in each
+// pair.
 func (w *workbook) readTheme(part string) error {
 	in := false
 	err := scanTags(w.b, w.z, part, func(s *tagScanner) bool {
@@ -298,8 +298,8 @@ func (w *workbook) readStyles(part string) error {
 	return nil
 }
 
-// hiddenByCode reports what a number format hides. It has sections for positive numbers, negative numbers, zero and text;
-// an empty section displays nothing.
+// hiddenByCode reports which values a number format hides. A format has sections for positive numbers, negative
+// numbers, zero and text; an empty section displays nothing.
 func hiddenByCode(code string) (numbers, text bool) {
 	if strings.Trim(code, "; ") != "" {
 		return false, false
@@ -681,8 +681,8 @@ func visibleText(text string, runs []stringRun, look cellLook, isNumber bool) (v
 	return sb.String(), kind
 }
 
-// isFiltered reports whether a hidden row is in the range of a filter. Such rows are part of a list
-// that was only displayed partly when the file was saved.
+// isFiltered reports whether a hidden row is in the range of a filter. Such rows belong to a list that was only partly
+// displayed when the file was saved.
 func (c *sheetCells) isFiltered(row int) (bool, error) {
 	if !c.known {
 		c.known = true

@@ -122,7 +122,7 @@ type relation struct {
 	TargetMode string `xml:"TargetMode,attr"`
 }
 
-// resolveTarget returns the name of the part that a relation refers to. part is the part that has the relation.
+// resolveTarget returns the name of the part that a relation of part refers to.
 func (r relation) resolveTarget(part string) string {
 	return opc.ResolveTarget(part, r.Target)
 }
@@ -147,8 +147,8 @@ func readRelations(z *zip.Reader, part string) []relation {
 	return slices.Clip(list.Relationship)
 }
 
-// readCoreProperties reads the title, version and origin. It ignores by whom and when the file was
-// last saved, which is irrelevant to a policy.
+// readCoreProperties reads the title, version and origin. It ignores who last saved the file and when, which is
+// irrelevant for a policy.
 func readCoreProperties(b *document.Builder, z *zip.Reader) {
 	readOrigin(b, z)
 	raw, err := zipfile.ReadPart(z, "docProps/core.xml", maxSidePart)
@@ -167,8 +167,8 @@ func readCoreProperties(b *document.Builder, z *zip.Reader) {
 	}
 }
 
-// readOrigin adds the name of the program that wrote a document as furniture if a custom property
-// states it. For this program's reports that use a custom layout, that is the only indication.
+// readOrigin adds the name of the program that wrote a document as page furniture if a custom property states it. In
+// reports of this program that use a custom layout, nothing else identifies the program.
 func readOrigin(b *document.Builder, z *zip.Reader) {
 	for _, r := range readRelations(z, "") {
 		if path.Base(r.Type) != "custom-properties" {

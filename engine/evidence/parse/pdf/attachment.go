@@ -15,7 +15,7 @@ type attachment struct {
 	isTooLarge bool
 }
 
-// attachedFiles is implemented by engines that read files inside a PDF.
+// attachedFiles is implemented by engines that can read the files inside a PDF.
 type attachedFiles interface{ attachedFiles() []attachment }
 
 // readAttachments reads the files inside a document as parts of it.

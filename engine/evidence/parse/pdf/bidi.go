@@ -121,8 +121,8 @@ func wordText(runes []placedRune) string {
 	return norm.NFKC.String(sb.String())
 }
 
-// orderWords returns the text of the words of a line, which are ordered from left to right, and the
-// right-to-left script of most of them, or nil if most are written from left to right.
+// orderWords returns the text of a line's words, which are given from left to right. It also returns the right-to-left
+// script of most of them, or nil if most are written from left to right.
 func orderWords(words []word) (text string, script *unicode.RangeTable) {
 	turned, letters := 0, 0
 	for _, w := range words {

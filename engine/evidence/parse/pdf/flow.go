@@ -72,8 +72,8 @@ func (f *flowWriter) writeBlocks() {
 	f.endTable()
 }
 
-// measureBodyText determines the size and spacing of body text, the sizes of headings, and the lines that are repeated
-// on several pages.
+// measureBodyText determines the size and spacing of the body text, the sizes of headings, and the lines that are
+// repeated on several pages.
 func (f *flowWriter) measureBodyText() {
 	f.repeatCounts = map[string]int{}
 	weight, inTables := map[float64]int{}, map[float64]int{}
@@ -369,8 +369,8 @@ func (f *flowWriter) continuesBlock(l *textLine, page int) bool {
 	return l.bold == f.last.bold || !f.last.bold || len(f.lines) > 1
 }
 
-// headingLevel returns a line's heading level, or 0 if it is not a heading. It is determined by the
-// document's bookmarks, the line's font size, or its weight, in that order.
+// headingLevel returns a line's heading level, or 0 if it is not a heading. The level is determined by the document's
+// bookmarks, the line's font size, or its weight, in that order of precedence.
 func (f *flowWriter) headingLevel(l *textLine) int {
 	if len(l.text) > 200 || !strings.ContainsFunc(l.text, unicode.IsLetter) {
 		return 0

@@ -116,8 +116,8 @@ func wrapLine(line string, width int) []string {
 	return out
 }
 
-// addWords adds the words of a line whose upper left corner is at x, y. If necessary, the words are
-// moved closer together, so that the line ends at limit.
+// addWords adds the words of a line whose upper left corner is at x, y. If necessary, it moves the words closer
+// together, so that the line ends at limit.
 func (p *pageContent) addWords(line string, x, y, limit, size float64) {
 	width := letterWidth * size * float64(utf8.RuneCountInString(line))
 	scale := 1.0
@@ -131,8 +131,7 @@ func (p *pageContent) addWords(line string, x, y, limit, size float64) {
 	}
 }
 
-// addChoice adds the answer of a check box or radio button. dropped has the words of an option that
-// wasn't selected.
+// addChoice adds the answer of a check box or radio button. dropped holds the words of options that weren't selected.
 func (p *pageContent) addChoice(f formField, printed []word) (dropped []word) {
 	right, left := p.labelRight(f, printed), p.labelLeft(f, printed, maxLabelReach)
 	isOption := f.kind == radioField || len(right) > 0 && isAnswer(joinWords(right))
@@ -162,9 +161,8 @@ func (p *pageContent) addChoice(f formField, printed []word) (dropped []word) {
 	return nil
 }
 
-// hasOptionsLeft reports whether the labels on the line of a radio button are to the left of their
-// buttons, as in "Yes ○ No ○". That is the case if one of the labels is an answer and no label
-// follows the last button.
+// hasOptionsLeft reports whether the labels on a line with radio buttons are to the left of their buttons, as in "Yes
+// ○ No ○". This is assumed if one of the labels is an answer and no label follows the last button.
 func (p *pageContent) hasOptionsLeft(f formField, printed []word) bool {
 	last, isAny := f, false
 	for _, o := range p.fields {
@@ -179,8 +177,8 @@ func (p *pageContent) hasOptionsLeft(f formField, printed []word) bool {
 	return isAny && len(p.labelRight(last, printed)) == 0
 }
 
-// lastOption returns the words of a label that belong to the radio button to the right: the last
-// adjacent words, without a preceding question.
+// lastOption returns the words of a label that belong to the radio button to their right: the last adjacent words,
+// without a preceding question.
 func lastOption(label []word, to float64) []word {
 	limit := float64(maxCheckReach)
 	for i := len(label) - 1; i >= 0; i-- {
@@ -286,7 +284,7 @@ func (p *pageContent) labelRight(f formField, printed []word) []word {
 	return words
 }
 
-// labelAbove returns the words of the line right above a field.
+// labelAbove returns the words of the line directly above a field.
 func (p *pageContent) labelAbove(f formField, printed []word) []word {
 	return lastLineMatching(printed, func(w word) bool {
 		return !w.turn.isVertical() && w.x1 > f.at.x0 && w.x0 < f.at.x1 && w.y1 <= f.at.y0+0.3*w.height() && f.at.y0-w.y1 < 0.8*w.height()

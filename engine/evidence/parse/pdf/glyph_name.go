@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// glyphNames holds the text of glyphs whose names PDFium doesn't know: names of several letters, such as f_f_i.
+// glyphNames holds the text of glyphs whose names PDFium doesn't know, such as f_f_i, the name of a ligature.
 type glyphNames map[glyphCode]string
 
 // glyphCode is a character code of a font. The font is empty if it isn't known.
@@ -32,7 +32,7 @@ var (
 	numberPairs = lazyregexp.New(`^\s*(\d+)\s+(\d+)`)
 )
 
-// readGlyphNames finds glyph names of several letters in the font encodings of a PDF.
+// readGlyphNames finds the glyph names in a PDF's font encodings that stand for several letters.
 func readGlyphNames(raw []byte) glyphNames {
 	names := glyphNames{}
 	fonts := map[string][]string{} // by the number of the object with their encoding
@@ -61,7 +61,7 @@ func readGlyphNames(raw []byte) glyphNames {
 	return names
 }
 
-// add adds the glyphs of a font. Codes with different texts in fonts of the same name are treated as unknown.
+// add adds the glyphs of a font. Codes that have different texts in fonts of the same name are treated as unknown.
 func (n glyphNames) add(font string, glyphs []glyph) {
 	for _, g := range glyphs {
 		key := glyphCode{font, g.code}
@@ -84,7 +84,7 @@ type glyph struct {
 	text string
 }
 
-// compositeGlyphs returns the glyphs of an array of differences whose names consist of several parts.
+// compositeGlyphs returns those glyphs in an array of differences whose names consist of several parts.
 func compositeGlyphs(differences string) []glyph {
 	var out []glyph
 	code := 0

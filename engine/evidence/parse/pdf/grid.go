@@ -84,9 +84,8 @@ func findGrids(rules []rule) []*grid {
 	return out
 }
 
-// impliedColumnRules returns vertical rules for tables that have only horizontal rules, drawn cell
-// by cell. There is a column boundary where one piece of a rule ends and the next begins at several
-// heights.
+// impliedColumnRules returns vertical rules for tables that have only horizontal rules, drawn cell by cell. A column
+// boundary is assumed where, at several heights, one piece of a rule ends and the next begins.
 func impliedColumnRules(rules []rule) []rule {
 	type joint struct{ x, y float64 }
 	var joints []joint
@@ -306,8 +305,8 @@ func (g *grid) splitTallRows(words []word) {
 }
 
 // groupRows groups aligned words into rows, given the column bounds. Rows are further apart than the lines within a
-// row. A line whose texts had room in the line above begins a row, too. If the distances are all equal, so does
-// each line with text in the first column, or each line if they are too far apart for those of a cell.
+// row. A line also begins a row if its text would have fit into the line above. If all distances are equal, each line
+// with text in the first column begins a row; if the lines are too far apart to belong to one cell, each line does.
 func groupRows(words []word, bounds []float64) []gridRow {
 	byColumn := make([][]word, len(bounds)+1)
 	for _, w := range words {

@@ -46,8 +46,8 @@ type pageLayout struct {
 	items  []layoutItem
 }
 
-// layoutPage puts the content of a page into reading order. Text that runs upward or downward is
-// read after the other text, as on a page turned accordingly.
+// layoutPage puts the content of a page into reading order. Text that runs upward or downward is read after the other
+// text, as if the page were turned.
 func layoutPage(p *pageContent) *pageLayout {
 	out := &pageLayout{number: p.number}
 	p.joinStacked()
@@ -158,7 +158,7 @@ func newLine(words []word) *textLine {
 	return l
 }
 
-// gap is a horizontal range of a line without any words.
+// gap is a horizontal range of a line that contains no words.
 type gap struct{ from, to float64 }
 
 const minGap = 7.0 // points that separate columns, whatever the font size
@@ -228,8 +228,8 @@ func orderLines(lines []*textLine) []layoutItem {
 	return out
 }
 
-// findColumns returns how many of the first lines are in columns, the gaps between these, and whether they are columns of
-// text rather than of a table. It returns 0 if the first line is not in columns.
+// findColumns returns how many of the first lines are in columns, the gaps between the columns, and whether they are
+// columns of text rather than of a table. It returns 0 if the first line is not in columns.
 func findColumns(lines []*textLine) (lineCount int, gaps []gap, isText bool) {
 	n, gaps := findBand(lines, 3)
 	if n == 0 { // text in columns and small tables may have fewer lines
@@ -247,8 +247,8 @@ func findColumns(lines []*textLine) (lineCount int, gaps []gap, isText bool) {
 	return n, gaps, false
 }
 
-// findBand returns how many of the first lines share gaps, and those gaps. It returns 0 if fewer
-// than atLeast lines have text on both sides of a gap.
+// findBand returns how many of the first lines share gaps, and the gaps. It returns 0 if fewer than atLeast lines have
+// text on both sides of a gap.
 func findBand(lines []*textLine, atLeast int) (lineCount int, sharedGaps []gap) {
 	gaps := lines[0].wideGaps()
 	if len(gaps) == 0 {
@@ -296,7 +296,7 @@ func findBand(lines []*textLine, atLeast int) (lineCount int, sharedGaps []gap) 
 	return end, kept
 }
 
-// splitAtGaps splits a line's words at the gaps. Parts may be empty.
+// splitAtGaps splits a line's words at the gaps. The resulting parts may be empty.
 func splitAtGaps(l *textLine, gaps []gap) [][]word {
 	out := make([][]word, len(gaps)+1)
 	for _, w := range l.words {
@@ -364,8 +364,8 @@ func readColumns(lines []*textLine, gaps []gap) []layoutItem {
 	return out
 }
 
-// newUnruledGrid builds a table from lines that share gaps but have no rules. The first namesAbove lines have names over
-// several columns. It returns nil for fewer than two rows.
+// newUnruledGrid builds a table from lines that share gaps but have no rules. The first namesAbove lines contain names
+// that span several columns. It returns nil for fewer than two rows.
 func newUnruledGrid(lines []*textLine, gaps []gap, namesAbove int) *grid {
 	g := &grid{box: lines[0].box}
 	var words []word

@@ -16,8 +16,8 @@ type linearMemory struct {
 	exhausted  bool // more memory was requested than is allowed or available
 }
 
-// newLinearMemory reserves address space for memory that can grow to maxSize. Memory beyond document.LightMemory is allowed only
-// if beginHeavy, which is then called, returns no error.
+// newLinearMemory reserves address space for memory that can grow to maxSize. Before it grows beyond
+// document.LightMemory, beginHeavy is called; if that returns an error, the memory can't grow.
 func newLinearMemory(maxSize int, beginHeavy func() error) (*linearMemory, error) {
 	mapped, err := mapMemory(maxSize)
 	if err != nil {
@@ -26,7 +26,7 @@ func newLinearMemory(maxSize int, beginHeavy func() error) (*linearMemory, error
 	return &linearMemory{mapped: mapped, beginHeavy: beginHeavy}, nil
 }
 
-// release returns the memory to the system. The instance must have been closed.
+// release returns the memory to the system. The instance must be closed before.
 func (l *linearMemory) release() { unmapMemory(l.mapped) }
 
 // Allocate implements experimental.MemoryAllocator. It returns the instance's only memory.

@@ -32,7 +32,7 @@ func (b box) contains(w word) bool {
 
 func (b box) overlaps(o box) bool { return b.x0 < o.x1 && o.x0 < b.x1 && b.y0 < o.y1 && o.y0 < b.y1 }
 
-// overlapsMuch reports whether boxes overlap more than those of neighboring lines and letters do.
+// overlapsMuch reports whether two boxes overlap more than neighboring lines and letters usually do.
 func (b box) overlapsMuch(o box) bool {
 	w, h := min(b.x1, o.x1)-max(b.x0, o.x0), min(b.y1, o.y1)-max(b.y0, o.y0)
 	return w > 1 && h > 0.3*min(b.height(), o.height())
@@ -164,7 +164,7 @@ type wordBuilder struct {
 	count, shown int
 }
 
-// addRune adds a character at position g. It calls typefaceOf only if the character begins a new word.
+// addRune adds a character at position g. It calls typefaceOf only for characters that begin a new word.
 func (b *wordBuilder) addRune(c rune, g box, isShown bool, typefaceOf func() typeface) {
 	if g.height() <= 0.01 || math.IsNaN(g.x0+g.x1+g.y0+g.y1) || math.IsInf(g.x0+g.x1+g.y0+g.y1, 0) {
 		return
@@ -202,8 +202,8 @@ func (b *wordBuilder) continuesWord(c rune, g box) bool {
 	return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.height(), a.height()) && gap < 0.22*b.size && gap > -1.5*b.size
 }
 
-// setObject sets the object that the next character belongs to. If either the current or the next
-// object is invisible, but not both, it ends the current word.
+// setObject sets the object that the next character belongs to. It ends the current word if exactly one of the current
+// and the next object is invisible.
 func (b *wordBuilder) setObject(next *textObject, isShown bool) {
 	if now := b.object; now == nil || next == nil || now.unseen != next.unseen || isShown != (2*b.shown >= b.count) {
 		b.endWord()
@@ -243,7 +243,7 @@ func (b *wordBuilder) endWord() {
 	})
 }
 
-// noUnicode replaces a character whose font doesn't specify the letter.
+// noUnicode stands for a character whose Unicode value is not specified by its font.
 const noUnicode = unicode.ReplacementChar
 
 // isUnmapped reports whether most characters of the current word are unknown. A single private-use

@@ -118,10 +118,10 @@ func (e *pdfiumEngine) open(
 	return fn(m)
 }
 
-// poolModule returns the runtime of a go-pdfium pool and the compiled PDFium in it. The pool's own
-// instances are unsuitable: their memory is a Go slice that is copied whenever it grows, so that
-// 512 MB become 2 GB, and their calls can't be stopped, because they run with a background context,
-// and make about 10 allocations per character.
+// poolModule returns the runtime of a go-pdfium pool and the compiled PDFium in it. The pool's own instances are
+// unsuitable for two reasons. Their memory is a Go slice that is copied whenever it grows, so that 512 MB become 2 GB.
+// Their calls run with a background context, so that they can't be stopped, and allocate memory about 10 times per
+// character.
 func poolModule(pool pdfium.Pool) (wazero.Runtime, wazero.CompiledModule, error) {
 	v := reflect.Indirect(reflect.ValueOf(pool))
 	runtime, ok := structField[wazero.Runtime](v, "runtime")
@@ -187,9 +187,9 @@ func (m *pdfiumDocument) call(name string, args ...uint64) uint64 {
 	return m.callFunction(m.ctx, name, args...)
 }
 
-// callQuick calls a function that returns at once, such as one for a property of a character or
-// object. An interruptible call requires a goroutine and takes several times as long. Callers check
-// m.ctx between pages.
+// callQuick calls a function that returns immediately, such as one that reads a property of a character or object. It
+// can't be interrupted, because an interruptible call requires a goroutine and takes several times as long. Callers
+// check m.ctx between pages instead.
 func (m *pdfiumDocument) callQuick(name string, args ...uint64) uint64 {
 	return m.callFunction(m.shortContext, name, args...)
 }
@@ -211,9 +211,8 @@ func (m *pdfiumDocument) callFunction(ctx context.Context, name string, args ...
 	return m.stack[0]
 }
 
-// isStopped reports whether no further page can be read, for example because the document needs too
-// much memory. In that case, PDFium continues, but silently omits content that doesn't fit into
-// memory.
+// isStopped reports whether no further page can be read, for example because the document needs too much memory. In
+// that case, PDFium doesn't stop, but silently omits the content that doesn't fit into memory.
 func (m *pdfiumDocument) isStopped() bool {
 	return m.err != nil || m.memory.exhausted || m.ctx.Err() != nil
 }

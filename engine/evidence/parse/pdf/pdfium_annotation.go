@@ -58,7 +58,8 @@ func (r *pageReader) readAnnotations() error {
 	return nil
 }
 
-// readAnnotation reads an annotation. It returns true if its appearance is to be read as part of the page.
+// readAnnotation reads an annotation. It returns true if the annotation's appearance is to be read as part of the
+// page.
 func (r *pageReader) readAnnotation(annotation uint64) (isDrawn bool) {
 	m := r.m
 	subtype := m.call("FPDFAnnot_GetSubtype", annotation)

@@ -46,7 +46,7 @@ func (m *pdfiumDocument) renderPage(n int) ([]byte, error) {
 	return out, nil
 }
 
-// pageRenderError returns the error that stopped PDFium. If nothing stopped it, the error is that the page is
+// pageRenderError returns the error that stopped PDFium or, if nothing stopped it, an error saying that the page is
 // damaged.
 func (m *pdfiumDocument) pageRenderError(n int, detail string) error {
 	if m.isStopped() {

@@ -94,7 +94,7 @@ func (r *pageReader) isChecked(annotation uint64) bool {
 	return value != "" && value != "Off"
 }
 
-// selectedOptions returns the labels of the options that are selected in a list, or the value typed into it.
+// selectedOptions returns the labels of a list's selected options, or the value typed into the list.
 func (r *pageReader) selectedOptions(annotation uint64) string {
 	m := r.m
 	var selected []string

@@ -11,8 +11,7 @@ const (
 	formType    = 5
 )
 
-// objectReader reads the objects of a page: ruling lines, images, and the way in which each text
-// object is painted.
+// objectReader reads the objects of a page: ruling lines, images, and how each text object is painted.
 type objectReader struct {
 	*pageReader
 	left   int // number of objects that may still be examined
@@ -21,7 +20,7 @@ type objectReader struct {
 	images []pageImage
 }
 
-// textObject is text painted with one operator of a page.
+// textObject is a piece of text painted by a single operator.
 type textObject struct {
 	handle uint64
 	at     box
@@ -34,7 +33,7 @@ type textObject struct {
 	isUnderImage bool
 }
 
-// paint is a filled area of a page. It may cover text, or make text of the same color on it invisible.
+// paint is a filled area of a page. It may cover text, or make text of the same color invisible.
 type paint struct {
 	at      box
 	order   int

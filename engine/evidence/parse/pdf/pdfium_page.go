@@ -112,9 +112,9 @@ func (r *pageReader) readWords(objects *objectReader) error {
 	return nil
 }
 
-// pageChars reads all characters of a page at once. This is a hundred times cheaper than reading
-// them one by one, because the time limit makes calls expensive. It returns nil if the characters
-// can't be matched to their positions because some have no Unicode value or need two UTF-16 units.
+// pageChars reads all characters of a page at once. This is a hundred times cheaper than reading them one by one,
+// because calls with a time limit are expensive. It returns nil if the characters can't be matched to their positions
+// because some have no Unicode value or need two UTF-16 units.
 func (m *pdfiumDocument) pageChars(text uint64, count int) []uint16 {
 	size := uint32(2 * (count + 1))
 	at := uint32(m.call("malloc", uint64(size)))
@@ -139,8 +139,8 @@ func (m *pdfiumDocument) pageChars(text uint64, count int) []uint16 {
 	return units
 }
 
-// typefaces reads typefaces from PDFium. All words of a text object have the same font and baseline, so they are
-// requested only once.
+// typefaces reads typefaces from PDFium. All words of a text object have the same font and baseline, so these are read
+// only once per object.
 type typefaces struct {
 	r      *pageReader
 	text   uint64
@@ -184,7 +184,8 @@ func (f *typefaces) typefaceOfChar(i int, g box) typeface {
 	return t
 }
 
-// glyphText returns the text of a character whose font has no Unicode value for it but a name of several letters.
+// glyphText returns the text of a character for which the font has no Unicode value, but a name that stands for
+// several letters.
 func (m *pdfiumDocument) glyphText(font string, code int) string {
 	if m.glyphNames == nil {
 		m.glyphNames = glyphNames{}

@@ -62,7 +62,7 @@ func (r *objectReader) isInLayer(obj uint64) bool {
 	return count > 100
 }
 
-// isClipped reports whether a part of an object may be outside of its clipping path.
+// isClipped reports whether part of an object may be outside its clipping path.
 func (r *objectReader) isClipped(obj uint64, at box) bool {
 	const line, maxPaths, maxSegments = 0, 10, 8
 	m := r.m
@@ -138,9 +138,8 @@ type visibility struct {
 	x, y, w, h, pageW, pageH int
 }
 
-// testVisibility renders the page with and without the text that may be invisible. Where the
-// results are the same, the text is invisible for whatever reason: its color, a clipping path, a
-// hidden layer, or something painted over it.
+// testVisibility renders the page with and without the text that may be invisible. Where the results are the same, the
+// text is invisible, whether because of its color, a clipping path, a hidden layer, or something painted over it.
 func (r *objectReader) testVisibility() *visibility {
 	r.markDoubtfulText()
 	v := &visibility{}
@@ -215,8 +214,7 @@ func overlapsAny(texts []*textObject, at box) bool {
 	return false
 }
 
-// assignLayers spreads text over layers so that text in the same layer doesn't overlap, and returns
-// the number of layers.
+// assignLayers distributes text over layers so that no texts overlap within a layer, and returns the number of layers.
 func assignLayers(texts []*textObject) int {
 	layers := 1
 	if len(texts)*len(texts) > maxComparisons {
@@ -303,7 +301,7 @@ func (v *visibility) shows(t *textObject, g box) bool {
 	return false
 }
 
-// pixelRange returns the range of pixels between two points that are in the rendered area.
+// pixelRange returns the range of pixels in the rendered area that lie between two points.
 func (v *visibility) pixelRange(from, to float64, start, length int) (first, end int) {
 	first = int(max(math.Floor(from*v.scale)-float64(start), 0))
 	end = int(min(math.Floor(to*v.scale)-float64(start)+1, float64(length)))

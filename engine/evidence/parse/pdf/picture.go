@@ -27,7 +27,8 @@ type pagePictures struct {
 	boxes         []box
 }
 
-// find returns the large pictures of a page without words on them, and skips those that were on an earlier page, too.
+// find returns the large pictures on a page that have no words on them. It skips pictures that were also on an earlier
+// page.
 func (f pictureFinder) find(p *pageContent) pagePictures {
 	out := pagePictures{number: p.number, width: p.w, height: p.h}
 	for _, b := range joinStrips(p.pictures) {

@@ -14,8 +14,8 @@ const (
 	maxStackGap = 0.12 // maximum gap as a share of the font size; lines of text and table rows are farther apart
 )
 
-// joinStacked joins upright letters that are stacked below each other, as in Japanese text that is
-// written from top to bottom or in the name of a narrow column, into words that run downward.
+// joinStacked joins upright letters that are stacked on top of each other into words that run downward. Such letters
+// occur in Japanese text written from top to bottom, and in the names of narrow columns.
 func (p *pageContent) joinStacked() {
 	var out []word
 	var last *word // the stack to the right of the following words
@@ -47,8 +47,8 @@ func (p *pageContent) joinStacked() {
 	p.words = out
 }
 
-// stackLength returns the number of words at the beginning that are single letters below each
-// other, or 0 if the first word isn't a single letter.
+// stackLength returns how many of the first words are single letters stacked on top of each other, or 0 if the first
+// word isn't a single letter.
 func stackLength(words []word) int {
 	n := 0
 	for n < len(words) && words[n].turn == upright && utf8.RuneCountInString(words[n].text) == 1 {

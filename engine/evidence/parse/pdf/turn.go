@@ -14,9 +14,9 @@ const (
 
 func (t turn) isVertical() bool { return t == upward || t == downward }
 
-// splitByDirection splits a page into its upright text and the text in each other direction, on
-// pages turned so that it is upright. Vertical text in a table of upright text, such as the name of
-// a row, remains there.
+// splitByDirection splits a page into its upright text and the text in each other direction, which is put on pages
+// turned so that it is upright. Vertical text in a table of upright text, such as the name of a row, stays with the
+// table.
 func (p *pageContent) splitByDirection() []*pageContent {
 	turned := 0
 	for _, w := range p.words {
@@ -109,8 +109,8 @@ func isInside(w word, areas []box) bool {
 	return slices.ContainsFunc(areas, func(b box) bool { return b.contains(w) })
 }
 
-// turnWords returns the words of a cell as upright words. Their positions relative to each other
-// are preserved, which is sufficient for joining them into lines.
+// turnWords returns the words of a cell as upright words. It preserves their relative positions, which is sufficient
+// for joining them into lines.
 func turnWords(words []word) []word {
 	out := make([]word, len(words))
 	for i, w := range words {

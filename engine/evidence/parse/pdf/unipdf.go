@@ -35,8 +35,8 @@ var errNoKey = errors.New("this build reads PDFs with unipdf, which found no val
 	"set UNIPDF_LICENSE_PATH to the file of your key and UNIPDF_CUSTOMER_NAME to the name it was issued to, and start again; " +
 	"a build without the tag unipdf needs no key")
 
-// unipdfEngine reads PDFs in this process, without PDFium's sandbox. Nothing but the file size limits a
-// document's memory, and a call that never ends keeps its slot.
+// unipdfEngine reads PDFs in this process, without PDFium's sandbox. A document's memory is limited only by its file
+// size, and a call that never returns occupies its slot forever.
 type unipdfEngine struct{ slots chan struct{} }
 
 // startUnipdf starts unipdf. It first checks for the license key, because without one unipdf prints to standard
@@ -110,7 +110,7 @@ func (d *unipdfDocument) runCancelable(place string, do func() error) error {
 	}
 }
 
-// releaseSlotWhenIdle releases the document's slot once no call is running anymore.
+// releaseSlotWhenIdle releases the document's slot as soon as no call is running.
 func (d *unipdfDocument) releaseSlotWhenIdle(slots <-chan struct{}) {
 	if d.running == nil {
 		<-slots

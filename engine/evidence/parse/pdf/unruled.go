@@ -14,8 +14,8 @@ const (
 	maxRefined     = 200 // lines of a table that are examined for further columns
 )
 
-// completeTable finds the gaps of a table without rules that its first line doesn't show, and the lines below
-// that belong to it. lines begin with the table's first line; n of them share the gaps.
+// completeTable finds the gaps of a table without rules that its first line doesn't show, and the lines below that
+// belong to the table. lines starts with the table's first line; the first n lines share the gaps.
 func completeTable(lines []*textLine, n int, gaps []gap) (lineCount int, all []gap) {
 	band := lines[:min(n, maxRefined)]
 	for i, l := range band {
@@ -45,8 +45,8 @@ func completeTable(lines []*textLine, n int, gaps []gap) (lineCount int, all []g
 	return n, gaps
 }
 
-// joinNameColumns removes the gaps between the name of a column and its texts, which lie beside each other if one of them is
-// aligned to the right.
+// joinNameColumns removes gaps between the name of a column and the text below it. Such a gap exists if only one of
+// the two is aligned to the right.
 func joinNameColumns(lines []*textLine, gaps []gap) []gap {
 	inHeader, below := make([]bool, len(gaps)+1), make([]bool, len(gaps)+1)
 	for i, l := range lines {
@@ -71,8 +71,9 @@ func joinNameColumns(lines []*textLine, gaps []gap) []gap {
 	return out
 }
 
-// columnBound returns the x position that separates the columns on both sides of a gap. It is the middle of the gap, unless
-// that parts a name in the header: the name of a column of figures, which end at its right, may begin far to their left.
+// columnBound returns the x position that separates the columns on both sides of a gap. It is the middle of the gap,
+// unless that would split a name in the header: the name of a column of right-aligned figures may begin far to their
+// left.
 func columnBound(g gap, lines []*textLine) float64 {
 	middle := (g.from + g.to) / 2
 	lo, hi := math.Inf(-1), math.Inf(1) // between the middles of the words on both sides
@@ -101,7 +102,7 @@ func columnBound(g gap, lines []*textLine) float64 {
 }
 
 // firstEmptyRow returns the index of the first line of a table below an empty row, or the number of lines. It requires
-// that nearly all other lines are equally far apart, and two lines above.
+// two lines above, and nearly equal distances between all other lines.
 func firstEmptyRow(lines []*textLine) int {
 	var spaces []float64
 	for i, l := range lines[1:] {
@@ -133,7 +134,7 @@ func beginsTable(lines []*textLine) bool {
 	return n > 0 && !slices.ContainsFunc(splitAtGaps(lines[0], gaps), func(part []word) bool { return len(part) == 0 })
 }
 
-// insertGap adds a gap, unless it overlaps one that is known.
+// insertGap adds a gap, unless it overlaps an existing one.
 func insertGap(gaps []gap, g gap) []gap {
 	for _, known := range gaps {
 		if g.from < known.to && known.from < g.to || g.to == known.to {
@@ -145,8 +146,8 @@ func insertGap(gaps []gap, g gap) []gap {
 	return gaps
 }
 
-// sharedGap returns the part of a line's gap that all lines share, except for names in the header that span
-// columns. It requires text on both sides in a third of the lines.
+// sharedGap returns the part of a line's gap that is common to all lines, ignoring names in the header that span
+// columns. At least a third of the lines must have text on both sides.
 func sharedGap(lines []*textLine, own int, g gap) (shared gap, ok bool) {
 	for i, l := range lines {
 		f := l.freeGap(g)
@@ -166,8 +167,8 @@ func sharedGap(lines []*textLine, own int, g gap) (shared gap, ok bool) {
 	return g, both >= 2 && both*3 >= len(lines)
 }
 
-// isAligned reports whether a column begins at x, however close its left neighbor ends: most lines have a word
-// that begins there, and none has a word across it. left is where the text on the left ends.
+// isAligned reports whether a column begins at x, even if the column to its left ends close to it. Most lines must
+// have a word that begins at x, and none a word that crosses it. left is where the text on the left ends.
 func isAligned(lines []*textLine, x float64) (left float64, ok bool) {
 	begin := 0
 	for _, l := range lines {
@@ -187,7 +188,7 @@ func isAligned(lines []*textLine, x float64) (left float64, ok bool) {
 	return left, begin >= 3 && begin*5 >= len(lines)*3
 }
 
-// columnStarts returns where the texts of each column begin.
+// columnStarts returns the positions at which the texts of each column begin.
 func columnStarts(lines []*textLine, gaps []gap) [][]float64 {
 	out := make([][]float64, len(gaps)+1)
 	for _, l := range lines {
@@ -200,8 +201,8 @@ func columnStarts(lines []*textLine, gaps []gap) [][]float64 {
 	return out
 }
 
-// continuesTable reports whether a line has text in several columns of the table above, each beginning where
-// others in the column do.
+// continuesTable reports whether a line has text in several columns of the table above, each starting at the same
+// position as others in its column.
 func continuesTable(l *textLine, gaps []gap, starts [][]float64) bool {
 	filled := 0
 	for k, part := range splitAtGaps(l, gaps) {
@@ -218,7 +219,7 @@ func continuesTable(l *textLine, gaps []gap, starts [][]float64) bool {
 	return filled > 1
 }
 
-// isNameAbove reports whether the line above a table has names over several of its columns.
+// isNameAbove reports whether the line above a table contains names that span several of its columns.
 func isNameAbove(l *textLine, table []*textLine, gaps []gap) bool {
 	if len(l.wideGaps()) == 0 || len(gaps) < 2 || l.y1 > table[0].y0 || table[0].y0-l.y1 > table[0].size {
 		return false
@@ -237,7 +238,8 @@ func isNameAbove(l *textLine, table []*textLine, gaps []gap) bool {
 	return true
 }
 
-// joinNames returns a line whose words are names over several columns. Each name is placed in the first of these.
+// joinNames returns a line whose words are names that span several columns. Each name is placed in the first of these
+// columns.
 func joinNames(l *textLine) *textLine {
 	var names []word
 	for i, w := range l.words {
@@ -250,8 +252,8 @@ func joinNames(l *textLine) *textLine {
 	return newLine(names)
 }
 
-// isSmallTable reports whether two lines are a table of two rows: each has a few words in every column, which
-// begin at the same place, and no other gaps.
+// isSmallTable reports whether two lines form a table with two rows: in each column, both rows have a few words that
+// begin at the same position, and there are no other gaps.
 func isSmallTable(lines []*textLine, gaps []gap) bool {
 	starts := columnStarts(lines, gaps)
 	for _, l := range lines {

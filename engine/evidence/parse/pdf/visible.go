@@ -110,7 +110,7 @@ func (p *pageContent) findStrikes(horizontal bool) []rule {
 	return out
 }
 
-// along returns the range of a word in the direction in which it is written.
+// along returns the extent of a word in its writing direction.
 func (w word) along() (from, to float64) {
 	if w.turn.isVertical() {
 		return w.y0, w.y1
@@ -152,7 +152,7 @@ func isStruck(w word, strikes []rule) bool {
 	return length > 0.6*(to-from)
 }
 
-// removeWordsIn removes the words inside areas of the displayed page as struck.
+// removeWordsIn removes the words in areas of the displayed page, because they are struck through.
 func (p *pageContent) removeWordsIn(areas []box) {
 	p.words = slices.DeleteFunc(p.words, func(w word) bool {
 		if !isInside(w, areas) {
@@ -163,7 +163,7 @@ func (p *pageContent) removeWordsIn(areas []box) {
 	})
 }
 
-// countUnseen counts the text of a page that was not read, by lines.
+// countUnseen counts the lines of text on a page that were not read.
 func (p *pageContent) countUnseen(d *document.Document) {
 	var words [3][]word
 	for _, w := range p.unseen {

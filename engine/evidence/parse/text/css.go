@@ -240,7 +240,7 @@ func (s *stylesheet) classKeys(value string) []string {
 	return classes
 }
 
-// countAncestor updates the counts of ancestors for an element: by is 1 at its beginning and -1 at its end.
+// countAncestor updates the counts of open ancestors for an element: by is 1 at the element's start and -1 at its end.
 func (s *stylesheet) countAncestor(n *html.Node, by int) {
 	if s.count == 0 {
 		return
@@ -365,7 +365,7 @@ func (s *stylesheet) propertiesFor(n *html.Node) map[string]string {
 	return out
 }
 
-// apply sets either the important properties or the others. A shorthand sets all properties that it represents.
+// apply sets either the important properties or all others. A shorthand sets all properties that it represents.
 func (s *stylesheet) apply(to map[string]string, properties []cssProperty, important bool) {
 	for _, p := range properties {
 		if p.important != important || !visibilityProperties[p.name] {

@@ -106,9 +106,9 @@ func (s *stylesheet) newRule(selector string, properties []cssProperty) (r cssRu
 	return r, key, nearest
 }
 
-// matches reports whether an element that was found by the rule's key matches its selector. Because
-// most rules of a page concern elements that it doesn't contain, selectors are parsed only when
-// needed. An unsupported selector matches nothing.
+// matches reports whether an element that was found by the rule's key matches its selector. Selectors are parsed only
+// when needed, because most rules are about elements that the page doesn't contain. An unsupported selector matches
+// nothing.
 func (r *cssRule) matches(n *html.Node) bool {
 	if !r.isParsed {
 		r.isParsed = true

@@ -48,11 +48,10 @@ const (
 	maxOpenFormatting = 100
 )
 
-// removeFormatting removes the tags of visible formatting elements and replaces those of hidden
-// ones with <s>. The HTML parser reopens unclosed formatting elements in every later paragraph: a
-// 200 KB file with 400 such elements and 20,000 paragraphs took 1.4 GB. It reopens at most three
-// identical elements, such as <s>. On a page with styles, an element that only a style may hide
-// gets a name that the parser does not reopen; see restoreFormatting.
+// removeFormatting removes the tags of visible formatting elements and replaces those of hidden ones with <s>. The
+// HTML parser reopens unclosed formatting elements in every later paragraph: a 200 KB file with 400 such elements and
+// 20,000 paragraphs took 1.4 GB. It reopens at most three identical elements, such as <s>. On a page with styles, an
+// element that may only be hidden by a style is renamed so that the parser does not reopen it; see restoreFormatting.
 func removeFormatting(text string) string {
 	hasStyles := strings.Contains(text, "<style") || strings.Contains(text, "<STYLE")
 	z := html.NewTokenizer(strings.NewReader(text))
@@ -414,8 +413,8 @@ func (h *htmlReader) readTable(n *html.Node) {
 	t.Finish()
 }
 
-// readPairs reads a list of labels that each have one value, such as "Owner" and "Ann Roe". It
-// returns false for other lists.
+// readPairs reads a list of labels with one value each, such as "Owner" and "Ann Roe". It returns false for other
+// lists.
 func (h *htmlReader) readPairs(list *html.Node) bool {
 	var rows []document.Row
 	for c := list.FirstChild; c != nil; c = c.NextSibling {

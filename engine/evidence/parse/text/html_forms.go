@@ -52,7 +52,8 @@ func controlValue(n *html.Node) (value string, isBox bool) {
 	return attr(n, "value"), false
 }
 
-// addDrawnBox puts the box that a page draws for an element with the role of a check box or radio button before its text.
+// addDrawnBox puts a box in front of the text of an element with the role of a check box or radio button, because the
+// page only draws one.
 func addDrawnBox(n *html.Node) {
 	switch strings.ToLower(attr(n, "role")) {
 	case "checkbox", "radio", "menuitemcheckbox", "menuitemradio", "switch":

@@ -47,7 +47,7 @@ func (a *appearance) unreadKind() string {
 	return ""
 }
 
-// sameColor reports whether text in a color is indistinguishable from an opaque background.
+// sameColor reports whether text of one color is indistinguishable from an opaque background of another.
 func sameColor(text, background color.RGBA) bool {
 	differs := func(a, b uint8) bool { return max(a, b)-min(a, b) >= similarColor }
 	return background.A != 0 && !differs(text.R, background.R) && !differs(text.G, background.G) && !differs(text.B, background.B)
@@ -247,8 +247,8 @@ func (a *appearance) setBackground(value string) {
 	}
 }
 
-// isHiddenBox reports whether the properties hide an element's box and everything in it: transparent, without size,
-// clipped away or outside the page.
+// isHiddenBox reports whether the properties hide an element's box and everything in it, because it is transparent,
+// has no size, is clipped away or is outside the page.
 func isHiddenBox(css map[string]string) bool {
 	opacity := css["opacity"]
 	if filter, ok := strings.CutPrefix(css["filter"], "opacity("); ok {

@@ -47,7 +47,7 @@ func (m *mdReader) countIfInvisible(at api.Locator) (isInvisible bool) {
 	return kind != ""
 }
 
-// readTags reads a piece of HTML in Markdown, which may consist of tags only, and writes its visible text to sb.
+// readTags reads a piece of HTML in Markdown, which may consist only of tags, and writes its visible text to sb.
 func (m *mdReader) readTags(raw string, at api.Locator, sb *strings.Builder) {
 	z := html.NewTokenizer(strings.NewReader(raw))
 	for {

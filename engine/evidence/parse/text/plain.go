@@ -209,7 +209,7 @@ func (p *plainReader) readNextBlock() {
 // uuencodedPattern matches the line before a uuencoded file.
 var uuencodedPattern = lazyregexp.New(`^begin(?:-base64)? [0-7]{3,4} \S`)
 
-// skipEncodedFile skips a uuencoded file within the text, and reports whether there was one.
+// skipEncodedFile skips a uuencoded file in the text, and reports whether there was one.
 func (p *plainReader) skipEncodedFile() bool {
 	if len(p.lines[p.pos]) > document.MaxHeadingBytes || !uuencodedPattern.MatchString(p.lines[p.pos]) {
 		return false
@@ -336,8 +336,8 @@ func isLineBreakHyphen(a, b string) bool {
 	return !strings.Contains(word, "-") && !strings.Contains(stem, "-") && !hyphenatedPrefixes[strings.ToLower(stem)]
 }
 
-// isWordHyphen reports whether line a ends with the hyphen of a compound word that continues in b.
-// In contrast, a dash follows a space.
+// isWordHyphen reports whether line a ends with the hyphen of a compound word that continues in b. A dash, in
+// contrast, is preceded by a space.
 func isWordHyphen(a, b string) bool {
 	if !strings.HasSuffix(a, "-") {
 		return false

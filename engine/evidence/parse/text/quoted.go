@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// QuotedHeading is the heading of text that a mail quotes from the messages that it replies to. The rules know it: what is
-// quoted may be another's words, or no longer hold.
+// QuotedHeading is the heading for text that an email quotes from messages that it replies to. The rules treat such
+// text specially, because it may be somebody else's words, or no longer true.
 const QuotedHeading = "Quoted message"
 
 const (
@@ -27,28 +27,29 @@ var (
 			`\b(?:wrote|schrieb|a écrit|escribió|ha scritto|schreef|escreveu|skrev|pisze)\b.{0,80}:$|` +
 			`^\W{0,2}\S.*<\S+@\S+>.*\bwrote:$`,
 	)
-	// originalPattern matches the line above the message that Outlook and others repeat below an answer.
+	// originalPattern matches the line above the message that Outlook and other programs repeat below a reply.
 	originalPattern = lazyregexp.New(
 		`(?i)^-{2,}\s*(?:original (?:message|appointment)|ursprüngliche nachricht|message d['’]origine|mensaje original|` +
 			`messaggio originale|oorspronkelijk bericht)\s*-{2,}`,
 	)
-	// forwardedPattern matches the line above a message that is passed on, which is the mail's own content.
+	// forwardedPattern matches the line above a forwarded message, which is the email's own content.
 	forwardedPattern = lazyregexp.New(`(?i)^(?:-{2,}\s*forwarded message\b|begin forwarded message:)`)
-	// repeatedHeaderPattern matches the beginning of the header of that message, on one line.
+	// repeatedHeaderPattern matches the beginning of the header of a repeated message, on a single line.
 	repeatedHeaderPattern = lazyregexp.New(
 		`(?i)^[*_\s]*(?:from|von|de|da|van)\W{0,2}:.+\b(?:sent|date|gesendet|datum|envoyé|enviado|inviato|verzonden)\W{0,2}:` +
 			`.+\b(?:subject|betreff|objet|asunto|oggetto|onderwerp)\W{0,2}:`,
 	)
 )
 
-// A mailPiece is a part of the text of an email: its own, or quoted.
+// A mailPiece is a part of an email's text, which is either its own or quoted.
 type mailPiece struct {
 	part     *document.Builder
 	isQuoted bool
 }
 
-// ReadMailText reads the plain text of a mail. Text quoted from an earlier message is read under QuotedHeading, unless
-// the mail has no other text. isForward means that the mail passes a message on, which is then its own content.
+// ReadMailText reads the plain text of an email. Text quoted from an earlier message is read under QuotedHeading,
+// unless the email has no other text. isForward means that the email forwards a message, which is then its own
+// content.
 func ReadMailText(b *document.Builder, text string, isForward bool) error {
 	var pieces []mailPiece
 	err := splitQuoted(strings.Split(text, "\n"), isForward, func(lines []string, isQuoted bool) error {
@@ -63,7 +64,7 @@ func ReadMailText(b *document.Builder, text string, isForward bool) error {
 	return b.Err()
 }
 
-// appendPieces appends the pieces of a mail. If it only quotes, what it quotes counts as its own text.
+// appendPieces appends the pieces of an email. If it only contains quoted text, that text counts as its own.
 func appendPieces(b *document.Builder, pieces []mailPiece) {
 	hasOwn := slices.ContainsFunc(pieces, func(p mailPiece) bool { return !p.isQuoted && len(p.part.Doc.Blocks) > 0 })
 	for _, p := range pieces {
@@ -81,7 +82,7 @@ func appendPieces(b *document.Builder, pieces []mailPiece) {
 	}
 }
 
-// splitQuoted splits the lines of a mail into its own text and what it quotes, and calls add with each piece.
+// splitQuoted splits the lines of an email into its own text and quoted text, and calls add with each piece.
 func splitQuoted(lines []string, isForward bool, add func(lines []string, isQuoted bool) error) error {
 	from := 0
 	for i := 0; i < len(lines); {
@@ -161,7 +162,7 @@ func isSubjectLine(line string) bool {
 	return false
 }
 
-// withoutMarks returns quoted lines without their marks. A change of the depth of quoting ends a paragraph.
+// withoutMarks returns quoted lines without their quote marks. A change in quoting depth ends a paragraph.
 func withoutMarks(lines []string) (out []string) {
 	last := 0
 	for _, line := range lines {
@@ -179,7 +180,7 @@ func withoutMarks(lines []string) (out []string) {
 	return out
 }
 
-// ReadMailHTML reads the HTML text of a mail, as ReadMailText does.
+// ReadMailHTML reads the HTML text of an email in the same way as ReadMailText.
 func ReadMailHTML(b *document.Builder, text string, isForward bool) error {
 	m := &htmlMail{isForward: isForward}
 	m.beginPart(b.NewPart(), false)
@@ -191,7 +192,7 @@ func ReadMailHTML(b *document.Builder, text string, isForward bool) error {
 	return b.Err()
 }
 
-// htmlMail holds what an htmlReader needs for a mail.
+// htmlMail holds the state that an htmlReader needs for an email.
 type htmlMail struct {
 	isForward bool // what follows is passed on
 	pieces    []mailPiece
@@ -200,21 +201,22 @@ type htmlMail struct {
 	isAttributed bool
 }
 
-// last returns the piece that is being read.
+// last returns the piece that is currently being read.
 func (m *htmlMail) last() mailPiece { return m.pieces[len(m.pieces)-1] }
 
-// beginPart starts the next piece of the mail, which is quoted or not.
+// beginPart starts the next piece of the email, which is either quoted or its own text.
 func (m *htmlMail) beginPart(part *document.Builder, isQuoted bool) {
 	m.pieces = append(m.pieces, mailPiece{part, isQuoted})
 }
 
-// isQuote reports whether an element contains a quoted message. A block quote alone may be the writer's own.
+// isQuote reports whether an element contains a quoted message. A block quote alone may contain the sender's own
+// words.
 func (m *htmlMail) isQuote(n *html.Node) bool {
 	return n.DataAtom == atom.Blockquote && !m.isForward &&
 		(m.isAttributed || m.depth > 0 || strings.EqualFold(attr(n, "type"), "cite") || hasClass(n, "gmail_quote"))
 }
 
-// switchTo makes the text that follows own or quoted text.
+// switchTo makes the following text quoted text or the email's own text.
 func (h *htmlReader) switchTo(isQuoted bool) {
 	if m := h.mail; m.last().isQuoted != isQuoted {
 		m.beginPart(h.b.NewPart(), isQuoted)
@@ -237,7 +239,7 @@ func (h *htmlReader) readQuote(n *html.Node, depth, lists int) {
 	}
 }
 
-// readMailMarks recognizes where a message that the mail quotes begins without an element of its own.
+// readMailMarks detects the beginning of a quoted message that isn't in an element of its own.
 func (h *htmlReader) readMailMarks(text string) {
 	if text = document.CleanLine(text); text == "" || h.mail.isForward || h.mail.depth > 0 {
 		return

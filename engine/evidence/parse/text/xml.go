@@ -129,7 +129,7 @@ func (x *xmlReader) closeElement() {
 	x.open = x.open[:depth-1]
 }
 
-// flush writes the content of open elements that has not been written yet, outermost elements first.
+// flush writes the content of open elements that has not been written yet, starting with the outermost element.
 func (x *xmlReader) flush() {
 	path := make([]string, 0, len(x.open))
 	for _, e := range x.open {
