@@ -22,7 +22,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// Options determine what is served, and to whom.
+// Options determines what is served, and to whom.
 type Options struct {
 	Client *client.Client
 	In     io.Reader

@@ -62,8 +62,7 @@ const checksumFrameSize = 8 + crc32.Size
 // newBackupChecksum returns the checksum for the last frame.
 func newBackupChecksum() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }
 
-// additionalFiles lists the files of a data folder that a backup may contain in addition to the records and
-// blobs.
+// additionalFiles lists the files of a data folder that a backup may contain in addition to records and blobs.
 var additionalFiles = map[string]bool{"secret.key": true, "model.json": true}
 
 const maxAdditionalFile = 1 << 20 // in bytes
@@ -154,8 +153,8 @@ func (o *BackupOptions) validate() error {
 // Backup returns ErrExists. For a damaged record or blob, it returns an ErrCorrupt that names it. Missing blobs
 // are counted in the manifest, and blobs that no record refers to are left out.
 //
-// Within the data folder, path must be in the folder "backups": elsewhere the store would delete the file as
-// unknown, or read it as its own.
+// If path is inside the data folder, it must be in the folder "backups", because elsewhere the store would delete the
+// file as unknown, or mistake it for one of its own.
 func (db *DB) Backup(ctx context.Context, path string, o BackupOptions) (Manifest, error) {
 	if within, err := relativeWithin(filepath.Dir(path), db.dir); err != nil {
 		return Manifest{}, fmt.Errorf("backup: %w", disk.ClassifyError(err))
@@ -314,8 +313,8 @@ func (a *backupWriter) takeSnapshot(ctx context.Context, path string) error {
 	return content.err(a.options.AllowDamaged)
 }
 
-// readReferences determines which blobs the snapshot needs. This is unknown if a record that may refer to a
-// blob is damaged, or if the tables are not those of this package. In that case, all blobs are included.
+// readReferences determines which blobs the snapshot needs. All blobs are included if this can't be determined,
+// because a record that may refer to a blob is damaged, or because the tables are not those of this package.
 func (a *backupWriter) readReferences(tx *Tx) error {
 	if a.options.WithoutBlobs || a.db.tables.byName[Documents.Name()] != Documents.definition() {
 		return nil
@@ -328,7 +327,7 @@ func (a *backupWriter) readReferences(tx *Tx) error {
 	return err
 }
 
-// recordChecker compares records with their checksums, and all of them with the total checksum.
+// recordChecker compares each record with its checksum, and all of them together with the total checksum.
 type recordChecker struct {
 	damage damageFinder
 	total  totalChecker
@@ -388,7 +387,7 @@ func (a *backupWriter) listBlobs(ctx context.Context) error {
 	return err
 }
 
-// describeBlobError adds the record that a blob belongs to, and what to do.
+// describeBlobError adds to an error about a blob which record it belongs to, and what to do.
 func (a *backupWriter) describeBlobError(sha string, err error) error {
 	return fmt.Errorf("%s: %w, %s", cmp.Or(a.references[sha], "blob "+sha), err, adviceAboutDamage)
 }

@@ -220,7 +220,7 @@ func (rule traitRule) read(c *passageAnalysis, headings []string) (out []reading
 	return out
 }
 
-// concludeTrait concludes the value of a trait from readings of passages, whichever reader read them.
+// concludeTrait determines the value of a trait from readings of passages, whether by the rules or another reader.
 func concludeTrait(name string, passages []retrievedPassage, readings [][]reading.Reading) api.Trait {
 	var yes, no []api.Evidence
 	documents := make(map[string]bool)
@@ -290,8 +290,8 @@ var othersPattern = lazyregexp.New(
 	`(?i)(?:^|[,;:(] ?|\b(?:and|but|because|since|while|where) )(?:(?:our|the|a|an|its|their|some|many|most|all|each|every|other) )?(?:[\w-]+ ){0,2}(?:customers?|clients?|suppliers?|vendors?|merchants?|competitors?|partners?|tenants|providers?|processors?|acquirers?|subcontractors?|third part(?:y|ies)|banks?|regulators?|standard|law|act)(?: [\w-]+){0,2}? (?:stores?|handles?|process(?:es)?|keeps?|collects?|holds?|uses?|develops?|builds?|operates?|runs?|has|have|accepts?|takes?|transmits?|requires?|covers?|defines?|applies to)\b(?: [\w-]+,?){0,6} ?$`,
 )
 
-// traitDenialPattern matches the words before the name of a trait if they deny the trait with a negation shortly
-// before it ("we do not develop", "there is no").
+// traitDenialPattern matches the words before the name of a trait if they deny the trait ("we do not develop", "there
+// is no").
 var traitDenialPattern = lazyregexp.New(
 	`(?i)(?:\b(?:we|company|organi[sz]ation|it|[A-Z]\w+) (?:\w+ ){0,2}(?:does not|do not|doesn't|don't|has no|have no|is not|are not|never|neither)(?: \w+){0,4} ?$|\bthere (?:is|are) no(?: \w+){0,3} ?$|^no(?: \w+){0,3} ?$)`,
 )

@@ -295,8 +295,8 @@ func (s *Session) combinedCoverage(m match) float64 {
 	return min(1, max(0, 0.265+0.39*m.wordCoverage+0.08*m.ownShare+0.08*m.similarity-0.58*m.competition+0.5*m.wordingMatch.AverageShare()))
 }
 
-// recordPlanTopicAndMatch records in r whether a plan names the control's topic. It reports whether the plan
-// does that or covers the statement.
+// recordPlanTopicAndMatch records in r whether a plan names the control's topic. It returns true if the plan does so
+// or covers the statement.
 func (d *preparedStatement) recordPlanTopicAndMatch(r *passageVerdict) bool {
 	cur := r.sentence()
 	window := append([]*text.Sentence{cur.WithoutColumnNames(), r.passage.LeadInOrSelf(cur)}, r.passage.neighbors[r.sentenceIndex]...)

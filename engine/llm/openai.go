@@ -67,8 +67,8 @@ func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
 	return a, nil
 }
 
-// openAIModel contains what a server lists about a model and what changes only with the model. vLLM
-// reports the path of the weights, llama.cpp their size.
+// openAIModel contains what a server reports about a model and what changes only when the model changes. vLLM reports
+// the path of the weights, llama.cpp their size.
 type openAIModel struct {
 	ID        string `json:"id"`
 	Root      string `json:"root"`
@@ -81,7 +81,7 @@ type openAIModel struct {
 	} `json:"meta"`
 }
 
-// digest returns a hash of what is known about the model's weights, or "" if that is only the name.
+// digest returns a hash of what the server reports about the model's weights, or "" if it reports only the name.
 func (m openAIModel) digest() string {
 	if m == (openAIModel{ID: m.ID, Root: m.Root}) && (m.Root == "" || m.Root == m.ID) {
 		return ""

@@ -156,5 +156,5 @@ func levelCriteria(c api.Control, level int) string {
 	return text
 }
 
-// LacksCriteria reports whether a catalog's text for a level only says that it has no criteria for the level.
+// LacksCriteria reports whether a catalog's text for a level merely says that there are no criteria for the level.
 func LacksCriteria(text string) bool { return noCriteriaPattern.MatchString(text) }

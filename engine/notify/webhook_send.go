@@ -80,7 +80,7 @@ func (k webhookKind) Send(ctx context.Context, d *store.Delivery) (status int, e
 	return k.s.postDelivery(ctx, &w, d)
 }
 
-// postDelivery sends a delivery by HTTP POST. The error says why the receiver did not accept it.
+// postDelivery sends a delivery by HTTP POST. The error states why the receiver did not accept it.
 func (s *Service) postDelivery(ctx context.Context, w *store.Webhook, d *store.Delivery) (status int, err error) {
 	signature, err := s.sign(w, d)
 	if err != nil {

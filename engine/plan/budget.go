@@ -14,12 +14,12 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// BudgetQueries are the searches that find passages about when money can be spent.
+// BudgetQueries are the search queries for passages about when money will be available.
 var BudgetQueries = []string{
 	"no budget before next year", "no spending or purchases until a later quarter", "budget is only available from a date", "spending freeze",
 }
 
-// Budget is the first day on which money can be spent, as a current document states for security or for everything.
+// Budget is the first day on which money is available, according to a current document, for security or in general.
 type Budget struct {
 	From     api.Date
 	Sentence string
@@ -27,8 +27,8 @@ type Budget struct {
 }
 
 // FindBudget returns the budget that the passages state, or nil if they state none. Only sentences about money in
-// general count, not those about one purchase. If documents differ, the newest one counts, then the later date. Dates
-// that have passed and dates more than maxStatedYears in the future don't count.
+// general count, not those about one purchase. If documents differ, the newest one counts; if they are equally new,
+// the later date counts. Dates that have passed and dates more than maxStatedYears in the future don't count.
 func FindBudget(passages []judge.Passage, today api.Date) *Budget {
 	now, err := today.Time()
 	if err != nil {
@@ -50,7 +50,7 @@ func FindBudget(passages []judge.Passage, today api.Date) *Budget {
 	return best
 }
 
-// outweighs reports whether b counts rather than o.
+// outweighs reports whether b takes precedence over o.
 func (b *Budget) outweighs(o *Budget) bool {
 	date := func(b *Budget) api.Date {
 		if d := b.Source.EffectiveDate; d != nil {
@@ -66,19 +66,19 @@ func (b *Budget) outweighs(o *Budget) bool {
 
 const (
 	moneyWords = `(?:budgets?|fund(?:s|ing)|money|spend(?:ing)?|expenditures?|expenses|purchas(?:e|es|ing)|procurements?|investments?)`
-	// generalPurpose is what money is for if a sentence is not about one purchase.
+	// generalPurpose matches what money is for in sentences that are not about one purchase.
 	generalPurpose = `(?:\s+(?:is|are|will|be|of|on|for|in|any|all|the|new|additional|further|extra|other|information|cyber|` +
 		`cyber-?security|security|it|ict|tools?|tooling|products?|software|services?|technology|projects?|measures?|improvements?|` +
 		`controls?|work|purchases?|spending|money|or|and|available|approved|planned|allocated|foreseen|released|expected|possible|` +
 		`allowed|permitted|granted|spent|frozen|suspended|stopped|paused|hold|made|can|may|shall|must|there))*`
-	// startDate is the date from which money can be spent. Its groups: end of, quarter as a figure, as a word, second half, an
-	// ISO date, day, month, day after the month, year.
+	// startDate matches the date from which money is available. Its groups are: "end of", the quarter as a figure, the
+	// quarter as a word, the second half, an ISO date, the day, the month, a day after the month, and the year.
 	startDate = `(?:the\s+)?(?:(end)\s+of\s+)?(?:(?:the\s+)?(?:beginning|start)\s+of\s+)?(?:the\s+)?(?:(?:budget|calendar|year)\s+)*` +
 		`(?:Q([1-4])[\s/-]*(?:of\s+)?|(first|second|third|fourth)\s+quarter\s+(?:of\s+)?|(second)\s+half\s+of\s+|` +
 		`(20\d\d-\d\d-\d\d)\b|(?:(\d{1,2})\s+)?(` + text.MonthNames + `)\s+(?:(\d{1,2}),\s+)?)?(20\d\d)?\b`
 )
 
-// budgetPatterns match sentences that state from when money can be spent. Each ends with startDate.
+// budgetPatterns match sentences that state from when money is available. Each ends with startDate.
 var budgetPatterns = []*lazyregexp.Prefiltered{
 	lazyregexp.NewPrefiltered(`(?i)\b(?:no|not\s+any|neither)(?:\s+(?:new|additional|further|extra|security|it|information))*\s+` +
 		moneyWords + generalPurpose + `\s+(?:before|until|till|prior\s+to|earlier\s+than)\s+` + startDate),
@@ -95,14 +95,16 @@ var budgetPatterns = []*lazyregexp.Prefiltered{
 }
 
 var (
-	// purchasePattern matches what follows a date if the sentence is about one purchase: "before 2027 for the new SIEM".
+	// purchasePattern matches the text after a date in sentences about one purchase, such as "before 2027 for the new
+	// SIEM".
 	purchasePattern = lazyregexp.New(`(?i)^,?\s*(?:for|on|to)\s+(\S.*)`)
-	// noRulePattern matches sentences that don't state that money is missing.
+	// noRulePattern matches sentences that don't state a lack of money.
 	noRulePattern     = lazyregexp.New(`(?i)^\W*(?:if|whether|should|unless|when|in case)\b|\?\s*$`)
 	onlyGeneralPhrase = lazyregexp.New(`(?i)^` + generalPurpose + `\W*$`)
 )
 
-// budgetStart returns the first day on which money can be spent according to a sentence, or "" if the sentence states none.
+// budgetStart returns the first day on which money is available according to a sentence, or "" if the sentence doesn't
+// state one.
 func budgetStart(sentence string) api.Date {
 	for _, p := range budgetPatterns {
 		at := p.FindStringSubmatchIndex(sentence)
@@ -125,8 +127,8 @@ func budgetStart(sentence string) api.Date {
 	return ""
 }
 
-// firstDay returns the day that the groups of startDate state: for a period its first day, or the day after it if the
-// groups state its end.
+// firstDay returns the day that the groups of startDate describe: the first day of a period or, if the groups describe
+// its end, the day after it.
 func firstDay(group func(n int) string) api.Date {
 	if iso := api.Date(group(5)); iso != "" {
 		if _, err := iso.Time(); err != nil {
@@ -163,23 +165,24 @@ func firstDay(group func(n int) string) api.Date {
 	return api.DateOf(time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC))
 }
 
-// moneyDomains are the domains in which putting a measure in place usually takes products, services or building work.
+// moneyDomains are the domains in which implementing a measure usually requires products, services or construction
+// work.
 var moneyDomains = map[string]bool{
 	"AST": true, "BCD": true, "CAP": true, "CFG": true, "CLD": true, "CRY": true, "DCH": true, "EMB": true, "END": true, "IAC": true,
 	"MDM": true, "MON": true, "NET": true, "PES": true, "SEA": true, "TDA": true, "THR": true, "VPM": true, "WEB": true,
 }
 
-// needsMoney reports whether the action for a finding usually takes money and not only work: it puts a measure of some
-// size in place, in a domain where that takes products, services or building work. Writing rules, collecting evidence
-// and correcting what exists takes only work.
+// needsMoney reports whether the action for a finding usually requires money in addition to work. That is the case if
+// it implements a sizable measure in one of the moneyDomains. Writing rules, collecting evidence and correcting
+// existing measures requires only work.
 func needsMoney(f *api.Finding) bool {
 	prefix, _, _ := strings.Cut(f.ControlCode, "-")
 	action := chooseActionType(*f)
 	return action == "implement" && moneyDomains[prefix] && estimateEffort(*f, action) != "small"
 }
 
-// DelayFor returns the first day on which the action for a finding can be carried out, or "" if it takes no money, a user or
-// the evidence gave the action a date of its own, or the law requires it to be done earlier.
+// DelayFor returns the first day on which the action for a finding can be carried out. It returns "" if the action
+// requires no money, if a user or the evidence set a date for it, or if the law requires an earlier date.
 func (b *Budget) DelayFor(f *api.Finding, own Basis) api.Date {
 	if b == nil || own.SetByUser || own.Stated != "" || !needsMoney(f) || legalDays(f.RequirementCodes) <= maxCMMCDays {
 		return ""
@@ -187,7 +190,8 @@ func (b *Budget) DelayFor(f *api.Finding, own Basis) api.Date {
 	return b.From
 }
 
-// Delay counts the time allowed for an item from the day on which money can be spent, and names the source.
+// Delay makes the time allowed for an item start on the day on which money is available, and names the source of that
+// day.
 func (b *Budget) Delay(it *api.POAMItem, today api.Date) {
 	from, err := b.From.Time()
 	if err != nil || it.DueDate == "" {
@@ -203,8 +207,8 @@ func (b *Budget) Delay(it *api.POAMItem, today api.Date) {
 	it.Resources = &note
 }
 
-// respaceMilestones spreads an item's milestones between the day on which money can be spent and the due date. The
-// first one, which plans the work, is due by that day.
+// respaceMilestones spreads an item's milestones between the day on which money is available and the due date. The
+// first milestone, which is about planning the work, is due by that day.
 func respaceMilestones(it *api.POAMItem, from api.Date) {
 	start, err := from.Time()
 	if err != nil {

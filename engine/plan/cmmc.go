@@ -20,9 +20,9 @@ var requirementCounts = [...]int{22, 3, 9, 9, 11, 3, 6, 9, 2, 6, 3, 4, 16, 7}
 // ("3.1.1[a]") or of CMMC level 2 ("AC.L2-3.1.1").
 var requirementCodePattern = lazyregexp.New(`^(?:[A-Z]{2}\.?L2\.?-)?3\.(\d{1,2})\.(\d{1,2})(?:\[[a-z]+\])?$`)
 
-// parseCMMCLevel2Requirement returns the CMMC level 2 requirement that a framework's code refers to, or "" if
-// there is none. Revision 3 of NIST SP 800-171 is excluded because it is numbered differently, and level 1
-// because it allows no plan of action.
+// parseCMMCLevel2Requirement returns the CMMC level 2 requirement that a framework's code refers to, or "" if there is
+// none. Revision 3 of NIST SP 800-171 is excluded because its numbering differs, and level 1 because it doesn't allow
+// plans of action.
 func parseCMMCLevel2Requirement(framework, code string) string {
 	level2 := strings.Contains(framework, "cmmc") && strings.Contains(framework, "level-2")
 	if !level2 && (!strings.HasPrefix(framework, "nist-800-171") || strings.HasSuffix(framework, "-r3")) {
@@ -40,8 +40,8 @@ func parseCMMCLevel2Requirement(framework, code string) string {
 	return fmt.Sprintf("3.%d.%d", family, n)
 }
 
-// Requirements by the points deducted if they are not met; all others cost 1. The system security plan (3.12.4)
-// has no points, because no assessment is possible without it.
+// Requirements by the points deducted if they are not met; all others cost 1. The system security plan (3.12.4) has no
+// points, because an assessment is impossible without it.
 var (
 	fivePointRequirements = requirementSet(
 		`3.1.1 3.1.2 3.1.12 3.1.13 3.1.16 3.1.17 3.1.18 3.2.1 3.2.2 3.3.1 3.3.5 3.4.1 3.4.2 3.4.5 3.4.6 3.4.7 3.4.8
@@ -70,8 +70,8 @@ func requirementSet(s string) map[string]bool {
 	return m
 }
 
-// CMMCRequirementCost returns the points deducted if a requirement of NIST SP 800-171 isn't met. The encryption
-// of CUI costs 5 points, or 3 if partlyMet is set because there is encryption, but not with a validated module.
+// CMMCRequirementCost returns the points deducted if a requirement of NIST SP 800-171 isn't met. The encryption of CUI
+// costs 5 points, or 3 if partlyMet is set, which means that data is encrypted, but not with a validated module.
 func CMMCRequirementCost(requirement string, partlyMet bool) int {
 	switch {
 	case requirement == securityPlanRequirement:

@@ -204,7 +204,8 @@ func describeCorrectiveAction(c api.Control, f api.Finding, action string) strin
 	return s + " " + describeFirstStep(c, f, action)
 }
 
-// describeFirstStep returns the first thing to do, what will prove that it is done, and who usually does it.
+// describeFirstStep returns a description of the first step, the evidence that will prove its completion, and the
+// usual owner.
 func describeFirstStep(c api.Control, f api.Finding, action string) string {
 	subject, proof := strings.TrimRight(c.Title, "."), chooseExpectedEvidence(c, f, action)[0]
 	if len(f.MissingElements) > 0 {

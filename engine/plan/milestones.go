@@ -20,9 +20,9 @@ func (e Editor) RecordDueChange(i *api.POAMItem, to api.Date) {
 	}
 }
 
-// MoveMilestones moves an item's unfinished milestones with its due date, which was before: in proportion to the time
-// from today. The dates of an approved plan are kept, and the new ones are recorded as changes. It reports whether any
-// milestone moved.
+// MoveMilestones moves an item's unfinished milestones after its due date has changed from before. Each keeps its
+// share of the time from today to the due date. The dates of an approved plan are kept, and the new ones are recorded
+// as changes. It reports whether any milestone moved.
 func (e Editor) MoveMilestones(i *api.POAMItem, before api.Date, approved bool) (moved bool) {
 	today, due := e.Today, i.CurrentDueDate()
 	if due == before || before == "" {
@@ -112,8 +112,8 @@ func (e Editor) CheckMilestones(
 	return out, nil
 }
 
-// recordMilestoneCompletion sets when and by whom a milestone was completed: as recorded in
-// previous or, if this change completes it, today and by the user.
+// recordMilestoneCompletion sets when and by whom a milestone was completed. It copies this from previous or, if the
+// milestone has just been completed, sets today and the user.
 func (e Editor) recordMilestoneCompletion(previous []api.Milestone, m *api.Milestone) {
 	m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.PreviousStatus = nil, "", false, ""
 	if m.Status != "completed" {

@@ -12,14 +12,13 @@ import (
 // maxDependencies is the maximum number of prerequisites listed for an item.
 const maxDependencies = 5
 
-// OrderAndNumberItems sorts items into working order and assigns their priority, code (POAM-001 …),
-// due dates and dependencies. Items with higher severity come first; then gaps that the evidence
-// shows before those that only lack evidence; then those with more severity points, those of
-// foundational domains, and finally policies before procedures before records. A prerequisite
-// always precedes the items that depend on it, even if its severity is lower, and is due no later
-// than they are; its due date and milestones are moved to earlier dates if necessary, but not
-// before today. If the evidence states when the prerequisite will be done, or from when there is money for it, the items
-// that depend on it are postponed instead. basis is keyed by finding ID.
+// OrderAndNumberItems sorts items into working order and assigns their priority, code (POAM-001 …), due dates and
+// dependencies. Items with higher severity come first; then gaps that the evidence shows before those that only lack
+// evidence; then those with more severity points, those of foundational domains, and finally policies before
+// procedures before records. A prerequisite always precedes the items that depend on it, even if its severity is
+// lower, and is due no later than they are. If necessary, its due date and milestones are moved to earlier dates, but
+// not before today. If the evidence states when the prerequisite will be done, or when money for it becomes available,
+// the items that depend on it are postponed instead. basis is keyed by finding ID.
 func OrderAndNumberItems(items []api.POAMItem, today api.Date, basis map[string]Basis) []api.POAMItem {
 	out := sortItems(items, func(it *api.POAMItem) urgency { return newUrgency(it, basis[it.FindingID]) }, urgency.compare)
 	waits := findDependencies(out)
@@ -176,8 +175,8 @@ func findDependencies(items []api.POAMItem) [][]int {
 	return waits
 }
 
-// sortByDependencies moves prerequisites before the items that depend on them and otherwise keeps the order.
-// There should be no cycles, since parent codes are shorter than child codes. If there is one, it is broken
+// sortByDependencies moves prerequisites before the items that depend on them and otherwise keeps the order. There
+// should be no cycles, since parent codes are shorter than child codes. If there is one, it is broken at the point
 // where it is detected.
 func sortByDependencies(items []api.POAMItem, dependencies [][]int) (sorted []api.POAMItem, sortedDependencies [][]int) {
 	place := make([]int, len(items))
@@ -214,8 +213,8 @@ func sortByDependencies(items []api.POAMItem, dependencies [][]int) (sorted []ap
 	return out, moved
 }
 
-// advanceDueDate moves an item's due date forward to due if that is earlier, and spreads the item's
-// milestones over the remaining time.
+// advanceDueDate moves an item's due date to due if that is earlier, and spreads the item's milestones over the
+// remaining time.
 func advanceDueDate(it *api.POAMItem, today, due api.Date) {
 	if due == "" || it.DueDate <= due {
 		return
@@ -232,8 +231,9 @@ func advanceDueDate(it *api.POAMItem, today, due api.Date) {
 	}
 }
 
-// MoveWithDueDate returns the new date of a step of an item whose due date is moved from one date to another. Steps keep
-// their share of the time from today; a step that is overdue, or of an item that was, moves by the same number of days.
+// MoveWithDueDate returns the new date of a step of an item whose due date is moved from one date to another. Steps
+// keep their share of the time from today. If the step or its item was overdue, the step moves by the same number of
+// days as the item.
 func MoveWithDueDate(step, today, from, to api.Date) api.Date {
 	start, err := today.Time()
 	if err != nil || step == "" {

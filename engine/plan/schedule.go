@@ -25,7 +25,7 @@ type Basis struct {
 	NotBefore api.Date
 }
 
-// isLate reports whether the work can't be brought forward, because of what the evidence states.
+// isLate reports whether the evidence makes it impossible to do the work earlier.
 func (b Basis) isLate() bool { return b.Stated != "" || b.NotBefore != "" }
 
 // NewDueDateBasis returns the Basis for a finding's plan item.
@@ -37,7 +37,7 @@ func NewDueDateBasis(f *api.Finding, today api.Date) Basis {
 	return b
 }
 
-// window holds the first and the last day, counted from today, on which items of a severity fall due.
+// window holds the first and the last day, counted from today, on which items of a severity are due.
 type window struct{ first, last int }
 
 var windows = map[api.Severity]window{
@@ -48,8 +48,8 @@ var windows = map[api.Severity]window{
 // maxCMMCDays is the number of days within which 32 CFR 170.21 requires the items of a plan to be closed.
 const maxCMMCDays = 180
 
-// daysAllowedFor returns the days within which an item is due. Evidence has to be requested in half
-// the time, because it shows what else has to be done.
+// daysAllowedFor returns the days within which an item is due. Evidence has to be collected in half the usual time,
+// because it shows what else has to be done.
 func daysAllowedFor(severity api.Severity, action string, codes api.RequirementCodes) window {
 	w := cmp.Or(windows[severity], windows[api.SeverityLow])
 	if action == "collect_evidence" {
@@ -59,7 +59,8 @@ func daysAllowedFor(severity api.Severity, action string, codes api.RequirementC
 	return w
 }
 
-// legalDays returns the days within which the law requires an item to be closed, or a number above all others.
+// legalDays returns the number of days within which the law requires an item to be closed, or a number larger than all
+// others if it doesn't.
 func legalDays(codes api.RequirementCodes) int {
 	for framework, all := range codes {
 		if slices.ContainsFunc(all, func(code string) bool { return parseCMMCLevel2Requirement(framework, code) != "" }) {
@@ -72,8 +73,9 @@ func legalDays(codes api.RequirementCodes) int {
 // effortWeights are the relative amounts of work, used to spread due dates.
 var effortWeights = map[string]int{"small": 1, "medium": 4, "large": 10, "extra_large": 20}
 
-// assignDueDates spreads the due dates of items of the same severity over the days allowed for it, in their order and by
-// their effort, and postpones items if the plan would be too fast. Dates that a user set or the evidence states are kept.
+// assignDueDates spreads the due dates of items of the same severity over the days allowed for it, in their order and
+// by their effort, and postpones items if the pace of the plan would be too fast. Dates that a user set or the
+// evidence states are kept.
 func assignDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis) {
 	now, err := today.Time()
 	if err != nil {
@@ -111,16 +113,17 @@ func assignDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis
 	})
 }
 
-// A plan is paced so that a few people can carry it out: items that are due until a day weigh no more than
-// minWeeklyWeight for each week until then, which is about 12 person-days. The pace is faster if the plan would otherwise
+// A plan is paced so that a few people can carry it out: the total weight of the items due by any given day is at most
+// minWeeklyWeight, or about 12 person-days, for each week until then. The pace is faster if the plan would otherwise
 // take more than planWeeks, or an item more than latestDay.
 const (
 	minWeeklyWeight = 6
 	planWeeks       = 78
 )
 
-// latestDay returns the last day, counted from today, to which the pace may postpone an item: twice the time allowed
-// for its severity, but not beyond that time if it is critical, nor beyond what the law allows.
+// latestDay returns the last day, counted from today, to which limitPace may postpone an item. It is twice the time
+// allowed for the item's severity, but critical items are not postponed beyond that time, and no item beyond what the
+// law allows.
 func latestDay(severity api.Severity, codes api.RequirementCodes) int {
 	last := cmp.Or(windows[severity], windows[api.SeverityLow]).last
 	if severity != api.SeverityCritical {
@@ -129,8 +132,8 @@ func latestDay(severity api.Severity, codes api.RequirementCodes) int {
 	return min(last, legalDays(codes))
 }
 
-// limitPace postpones items, in the order in which they fall due, until the pace of the plan allows them. Items
-// for which lastDay returns false have a date of their own: they are neither moved nor counted.
+// limitPace postpones items, in the order of their due dates, until the pace of the plan is acceptable. Items for
+// which lastDay returns false have fixed dates; they are neither moved nor counted.
 func limitPace(items []api.POAMItem, now time.Time, lastDay func(*api.POAMItem) (int, bool)) {
 	type paced struct {
 		*api.POAMItem
@@ -158,9 +161,8 @@ func limitPace(items []api.POAMItem, now time.Time, lastDay func(*api.POAMItem) 
 	}
 }
 
-// lastFridayWithin returns the last Friday that is at most the given number of days after t, except
-// for those around the turn of the year, or the last working day in that period if there is no such
-// Friday.
+// lastFridayWithin returns the last Friday that is at most the given number of days after t, except for those around
+// the turn of the year. If there is none, it returns the last working day in that period.
 func lastFridayWithin(t time.Time, days int) api.Date {
 	for back := range min(21, days) {
 		d := t.AddDate(0, 0, days-back)
@@ -172,9 +174,8 @@ func lastFridayWithin(t time.Time, days int) api.Date {
 	return lastWorkdayWithin(t, days)
 }
 
-// postponeDependents moves the due dates of items that depend on one that the evidence dates or that waits for
-// money, so that no item is due before its prerequisite can be done. Items that only collect
-// evidence are not moved.
+// postponeDependents postpones items whose prerequisite has a date from the evidence or waits for money, so that no
+// item is due before its prerequisite can be done. Items that only collect evidence are not moved.
 func postponeDependents(items []api.POAMItem, waits [][]int, basis map[string]Basis) {
 	for i := range items {
 		for _, w := range waits[i] {
@@ -198,7 +199,7 @@ func postponeDueDate(it *api.POAMItem, due api.Date) {
 	}
 }
 
-// maxStatedYears is the maximum number of years that a date in the evidence may be in the future to count.
+// maxStatedYears is how many years in the future a date in the evidence may be to count.
 const maxStatedYears = 3
 
 // budgetDays is the number of days between the date when the budget becomes available and the due
@@ -217,9 +218,10 @@ var (
 	)
 )
 
-// statedTiming returns the date by which, as the finding's evidence states, the missing work will be done, with the passage
-// that states it. If the evidence says that there is no budget before a date, the work is due a quarter after that date.
-// Dates that have passed and dates in the far future don't count. If the passages state several dates, the last one counts.
+// statedTiming returns the date by which the missing work will be done according to the finding's evidence, and the
+// passage that states it. If the evidence says that there is no budget before a date, the work is due a quarter after
+// that date. Dates that have passed and dates in the far future don't count. If the passages state several dates, the
+// last one counts.
 func statedTiming(f *api.Finding, today api.Date) (due api.Date, from *api.Evidence) {
 	now, err := today.Time()
 	if err != nil {
@@ -281,7 +283,7 @@ func datesStatedIn(quote string) (out []api.Date) {
 	return out
 }
 
-// parseOrdinal returns the number that a word from first to fourth stands for.
+// parseOrdinal returns the number that an ordinal word from first to fourth represents.
 func parseOrdinal(word string) int {
 	return slices.Index([]string{"first", "second", "third", "fourth"}, strings.ToLower(word)) + 1
 }

@@ -110,9 +110,8 @@ func (s *Service) Generate(ctx context.Context, by api.Caller, in *api.GenerateR
 	return s.renderAndStoreReport(ctx, by, in.AssessmentID, body, false)
 }
 
-// WriteFinalReports writes the reports that belong to the transition to report_generated: the full report as
-// HTML and as JSON. If an earlier, interrupted attempt has already written one with the same content, it is
-// not written again.
+// WriteFinalReports writes the reports for the transition to report_generated: the full report as HTML and as JSON. If
+// an earlier, interrupted attempt has already written one with the same content, it is not written again.
 func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, assessmentID string) error {
 	src, err := s.loadSource(ctx, by, assessmentID)
 	if err != nil {

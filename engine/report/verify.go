@@ -186,9 +186,8 @@ func (s *Service) setReportTimeAndAuditHead(ctx context.Context, by api.Caller, 
 	return nil
 }
 
-// rerenderedHashes writes the report again and returns the SHA-256. If the report has the default title,
-// there are two results, one without a title in the request and one with it, because the original request is
-// not known.
+// rerenderedHashes writes the report again and returns the resulting SHA-256. If the report has the default title, it
+// returns two hashes, for a request with a title and one without, because the original request is not known.
 func (s *Service) rerenderedHashes(ctx context.Context, src *content.Source, r *api.Report) (sums []string, err error) {
 	titles := []string{r.Title}
 	if r.Title == defaultTitle(src, r.Template) {

@@ -2,8 +2,8 @@ package risk
 
 import "strings"
 
-// effects holds, for each domain, what may happen while its controls are missing, as a clause without a capital or a
-// full stop.
+// effects describes, for each domain, what may happen while its controls are missing. Each is a clause without an
+// initial capital or a final period.
 var effects = map[string]string{
 	"GOV": "security may lack decisions, funding and accountability, and depend on individuals",
 	"RSK": "risks may be accepted without anyone knowing or deciding",
@@ -40,7 +40,7 @@ var effects = map[string]string{
 	"IAO": "controls may be believed to work when they don't",
 }
 
-// EffectForControl returns what may happen while a control is missing, by the code of the control, such as IAC-06.
+// EffectForControl returns what may happen while a control is missing, given the control's code, such as IAC-06.
 func EffectForControl(code string) string {
 	domain, _, _ := strings.Cut(code, "-")
 	if effect, ok := effects[domain]; ok {

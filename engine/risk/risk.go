@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Theme is a business risk: an event that may happen, and its consequence. Event and Consequence
-// are clauses that continue a sentence, without a capital or a full stop.
+// Theme is a business risk: an event that may happen, and its consequence. Event and Consequence are clauses that
+// continue a sentence, without an initial capital or a final period.
 type Theme struct {
 	ID, Title, Event, Consequence string
 	// Domains are the codes of the domains of controls that reduce the risk.

@@ -277,7 +277,7 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 	return r.recordFieldConflicts(tx, t, l, conflicts, old.ID, old.Filename)
 }
 
-// saveDocument stores a document that was parsed by the clone and whose file has been uploaded.
+// saveDocument stores a document that the clone parsed and whose file has been uploaded.
 func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) error {
 	org, id := r.target.org, r.batch.AssessmentID
 	arrival := r.docs[stringFromJSON(l.Record["id"])]

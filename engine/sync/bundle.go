@@ -36,7 +36,7 @@ func (p *bundleWriter) addPart(kind string, data []byte) {
 	p.memoryParts = append(p.memoryParts, data)
 }
 
-// WriteBundle returns a file for another installation, with all data that it isn't known to have.
+// WriteBundle returns a file for another installation with all data that the other side isn't known to have.
 func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteSyncBundleInput) (*api.File, error) {
 	for _, right := range []api.Permission{"assessment:read", "document:read"} {
 		if err := by.Require(right); err != nil {

@@ -301,8 +301,8 @@ func (u *bundleImporter) readParts(ctx context.Context, k *fileSaver, r *bundle.
 	}
 }
 
-// readPartIntoMemory stores a part of a bundle. It returns an error if a bundle of this role doesn't have such a
-// part, or has it only once.
+// readPartIntoMemory reads a part of a bundle. It returns an error if a bundle with this role can't have such a part,
+// or can have only one and it was already read.
 func (u *bundleImporter) readPartIntoMemory(kind string, data []byte) error {
 	switch {
 	case kind == bundle.Changes && u.manifest.Role == store.SyncRoleRemote:

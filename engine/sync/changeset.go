@@ -50,8 +50,8 @@ type orderedChange struct {
 	size  int
 }
 
-// fileBudget is what may still be added to a file: bytes of lines, number of documents, and bytes of
-// their files.
+// fileBudget is what may still be added to a file: the bytes of lines, the number of documents, and the bytes of their
+// files.
 type fileBudget struct {
 	lines     int
 	documents int
@@ -252,7 +252,7 @@ func (t *table) setEdit(change *orderedChange, current, base fields, exists bool
 	return nil
 }
 
-// setAction sets the line for a record that exists only in the clone to the action that the remote
+// setAction sets the line for a record that exists only in the clone. The line requests an action that the remote
 // replays, such as a transition.
 func (t *table) setAction(tx *store.Tx, org string, f fields, change *orderedChange) error {
 	change.line = changeLine{Op: opTouch, At: change.line.At, By: change.line.By}

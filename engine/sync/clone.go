@@ -633,9 +633,8 @@ func (t *pullApplier) applyDocument(tx *store.Tx, next, local fields, l *changeL
 	return err
 }
 
-// resolveCollision handles a local record that was not pushed and occupies something unique that
-// the remote's record needs: a version number, a document's content, or the assessment's only
-// scope.
+// resolveCollision handles a local record that was not pushed and occupies something that can exist only once and that
+// the remote's record needs: a version number, a document's content, or the assessment's scope.
 func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, local, base *fields, exists *bool) error {
 	org, id := t.target.org, t.file.AssessmentID
 	switch {

@@ -220,7 +220,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 	return err
 }
 
-// applyDeletion carries out the user's choice for a deletion that was made offline.
+// applyDeletion carries out the user's choice about a deletion that was made offline.
 func applyDeletion(tx *store.Tx, by api.Caller, t *table, c *api.SyncConflict, choice string) error {
 	if choice != "clone" || t.kind != itemTable || string(c.Clone.Value) != "null" {
 		return api.Conflict("choose \"remote\", then delete or recreate %s here", c.Label)

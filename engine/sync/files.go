@@ -80,7 +80,7 @@ func (s *Service) newFileSaver() *fileSaver {
 	return &fileSaver{s: s, slots: make(chan struct{}, parallelWrites)}
 }
 
-// save stores a file, possibly in the background, so the error may be that of an earlier file.
+// save stores a file, possibly in the background, so the returned error may concern an earlier file.
 func (k *fileSaver) save(ctx context.Context, sha string, size int64, r io.Reader) error {
 	if size > smallFile {
 		return k.recordResult(sha, k.s.saveFile(ctx, sha, r))

@@ -231,8 +231,8 @@ const actionPeerTrusted = "sync.peer_trusted"
 // maxAuditRecordsForClock limits the number of audit records that requireTrustNotExpired reads.
 const maxAuditRecordsForClock = 1_000
 
-// requireTrustNotExpired returns an error if the trust in the key has expired. Setting the clock back doesn't
-// extend it, because the latest time in the audit trail since then also counts.
+// requireTrustNotExpired returns an error if the trust in the key has expired. It also considers the latest time in
+// the audit trail, so that setting the clock back doesn't extend the trust.
 func requireTrustNotExpired(tx *store.Tx, p *api.SyncPeer) error {
 	now, n := tx.Now(), 0
 	for rec, err := range store.Audit.Scan(tx, p.OrganizationID, store.Reverse) {

@@ -351,8 +351,8 @@ func newStateLine(tx *store.Tx, org string, t *table, row *store.SyncLogEntry) (
 	return l, size, nil
 }
 
-// documentPassages returns a document's passages and their size; processed is false while it is still
-// being processed.
+// documentPassages returns a document's passages and their size. processed is false if the document is still being
+// processed.
 func documentPassages(tx *store.Tx, org string, f fields) (out []api.Chunk, size int, processed bool, err error) {
 	if s := api.DocumentState(stringFromJSON(f["status"])); s == api.DocumentUploaded || s == api.DocumentProcessing {
 		return nil, 0, false, nil

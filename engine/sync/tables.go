@@ -257,8 +257,8 @@ var tables = []*table{
 	newTable(store.SyncConflicts, table{kind: remoteIssuedTable, labelField: "label"}, byAssessmentIndex(store.SyncConflicts)),
 }
 
-// correctionsTable returns the table of corrections. The remote derives the copies that its clones get of other
-// assessments' corrections, and doesn't store them.
+// correctionsTable returns the table of corrections. The copies of other assessments' corrections that clones get are
+// derived by the remote, which doesn't store them.
 func correctionsTable() *table {
 	t := newTable(
 		store.Corrections,

@@ -58,8 +58,8 @@ func (s *Service) Close() {
 // readyRun is a run that can proceed.
 type readyRun struct{ org, id string }
 
-// DispatchRuns starts the runs that can proceed, up to the number of workers. Organizations take turns. Runs that wait for
-// a person are only examined after a change of what they may wait for.
+// DispatchRuns starts the runs that can proceed, up to the number of workers. Organizations take turns. Runs that wait
+// for a person are examined only after a change that may end their wait.
 func (s *Service) DispatchRuns(ctx context.Context) error {
 	var ready []readyRun
 	indexes := []string{"active"}
@@ -165,7 +165,7 @@ func (s *Service) cancelIfActive(runID string) {
 	}
 }
 
-// canProceed reports whether a run should be processed now.
+// canProceed reports whether a run is ready to be processed.
 func (s *Service) canProceed(tx *store.Tx, run *store.WorkflowRun) (bool, error) {
 	now := tx.Now()
 	switch {

@@ -50,7 +50,7 @@ var (
 		{codePage{charmap.Windows1255, "Windows-1255"}, script{unicode.Hebrew, "יוהלארתבמש"}},
 		{codePage{charmap.Windows1256, "Windows-1256"}, script{unicode.Arabic, "اليمنوتربة"}},
 	}
-	// latinPages are the code pages of languages in Latin letters that the detector tells from Windows-1252.
+	// latinPages are the code pages of languages with Latin letters that the detector distinguishes from Windows-1252.
 	latinPages = map[string]codePage{
 		"windows-1250": windows1250, "ISO-8859-2": {charmap.ISO8859_2, "ISO-8859-2"},
 		"windows-1254": {charmap.Windows1254, "Windows-1254"}, "ISO-8859-9": {charmap.Windows1254, "Windows-1254"},
@@ -132,8 +132,9 @@ func hasEvenRuns(sample []byte) bool {
 	return runs > 3
 }
 
-// frequentShare returns the share of frequent letters in the script's words of a text, or 0 if it can't be in the encoding:
-// most of its characters above ASCII must be letters of the script, in words of their own.
+// frequentShare returns the share of frequent letters in the words of a text that are in the script. It returns 0 if
+// the text can't be in the encoding, because most of its non-ASCII characters are not letters of the script in words
+// of their own.
 func (s script) frequentShare(e encoding.Encoding, sample []byte) float64 {
 	text, err := e.NewDecoder().Bytes(sample)
 	if err != nil {
@@ -176,7 +177,8 @@ func (s script) frequentShare(e encoding.Encoding, sample []byte) float64 {
 	return 0
 }
 
-// hasSymbolsInWords reports whether text read as Windows-1252 has symbols within words, as Central European text has: "w³a".
+// hasSymbolsInWords reports whether text decoded as Windows-1252 has symbols within words. That is typical of Central
+// European text, as in "w³a".
 func hasSymbolsInWords(sample []byte) bool {
 	isLetter := func(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0xC0 }
 	for i := 1; i+1 < len(sample); i++ {

@@ -18,7 +18,7 @@ type Entry struct {
 // AllTexts returns the entry's topic, followed by its sentences.
 func (e Entry) AllTexts() []string { return append([]string{e.Topic}, e.Sentences...) }
 
-// Table holds entries in the order of the files' names and of the lines in each file.
+// Table holds entries, ordered by file name and then by line.
 type Table struct {
 	Entries     []Entry
 	indexByCode map[string]int

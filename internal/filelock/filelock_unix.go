@@ -9,7 +9,7 @@ import (
 )
 
 // TryLock locks an existing file or folder until release is called, or returns ErrLocked. Any other error means that
-// the file can't be locked. release can be called in any case.
+// the file can't be locked. release may be called even after an error.
 func TryLock(path string) (release func(), err error) {
 	// With O_NONBLOCK, opening a named pipe doesn't wait for a writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:forbidigo // nothing is read

@@ -71,7 +71,7 @@ func (f *Filter[I]) Selects(i *I) bool {
 	return err == nil && out == true // Compile has checked the types, so there is never an error
 }
 
-// values returns the values of an item's fields by all their names.
+// values returns the values of an item's fields, keyed by every name that a field has.
 func (f *Filter[I]) values(i *I) map[string]any {
 	out := make(map[string]any, len(f.fields)+len(f.fields)/2)
 	for _, field := range f.fields {
@@ -240,7 +240,7 @@ func (c *checker[I]) find(n ast.Node) *field[I] {
 	return nil
 }
 
-// suggest returns the field that was probably meant. If there is none, it lists all fields.
+// suggest returns the field that was probably meant or, if there is none, a list of all fields.
 func (c *checker[I]) suggest(wrong string) string {
 	best, distance := "", 3
 	for _, f := range c.fields {

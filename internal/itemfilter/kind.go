@@ -22,7 +22,7 @@ const (
 // functions holds the kinds of the values of the functions that filters may use.
 var functions = map[string]kind{"lower": text, "len": number}
 
-// describe returns the kind with an article where it needs one.
+// describe returns the name of the kind, with an article if needed.
 func (k kind) describe() string {
 	if k == trueFalse {
 		return string(k)

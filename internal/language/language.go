@@ -25,8 +25,9 @@ func Detect(text string) string {
 	return s.Language()
 }
 
-// DetectEach returns the language of each passage of a document. If the language of a passage can't be recognized
-// from its own text, as in a row of a table, it is that of the passages before and after it if they agree.
+// DetectEach returns the language of each passage of a document. If a passage's own text, such as a table row, is not
+// enough to recognize the language, the passage gets the language of the passages before and after it, provided they
+// agree.
 func DetectEach(passages []string) []string {
 	out := make([]string, len(passages))
 	for i, p := range passages {
@@ -93,8 +94,8 @@ const (
 	// maxSampleWords and maxSampleLetters limit a sample. Later text is ignored.
 	maxSampleWords   = 50_000
 	maxSampleLetters = 300_000
-	// minScriptLetters is the minimum number of letters of another script. Letters of a script without word
-	// boundaries count double, because each of them says more.
+	// minScriptLetters is the minimum number of letters of another script. Letters of a script without word boundaries
+	// count double, because each carries more information.
 	minScriptLetters = 8
 	// minWordShare is the minimum share of function words in a text. In most languages, the actual share is .25 to
 	// .5; in languages with long words, it is about .12.
@@ -131,7 +132,8 @@ func (s *Sample) AddText(text string) {
 
 func (s *Sample) isFull() bool { return s.words >= maxSampleWords || s.latin >= maxSampleLetters }
 
-// isCode reports whether a word is short and in capitals, like "AU" in "AU-3", and therefore not a function word.
+// isCode reports whether a word is short and in capitals, like "AU" in "AU-3", and therefore not counted as a function
+// word.
 func isCode(word string) bool {
 	return len(word) <= 3 && word == strings.ToUpper(word) && word != strings.ToLower(word)
 }
@@ -267,7 +269,7 @@ type wordInfo struct {
 	weight            float64
 }
 
-// content returns the set of contentWords.
+// content returns contentWords as a set.
 var content = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(contentWords) {

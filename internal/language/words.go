@@ -70,8 +70,8 @@ var functionWords = []struct{ code, words, accents string }{
 	{"la", `lorem ipsum dolor sit amet consectetur adipiscing elit sed ut et aliqua enim minim veniam quis nostrud`, ""},
 }
 
-// weakWords are function words that also occur in names, English text, code or codes. They count as half, and no
-// language is recognized by them alone.
+// weakWords are function words that also occur in names, in English text, or in codes and program code. They count as
+// half, and no language is recognized by them alone.
 const weakWords = `a e i o u y w z v k s d l n en de la le el al di da do dos des du del dell der den die das van von ten ter im
 	am an bin per
 	non via son sea los las hat war man men met door over want under pod var for set as no on is in of at to so or par sur plus
@@ -88,8 +88,8 @@ const contentWords = `stunden tage sicherheit mitarbeiter verantwortlich dokumen
 	zamestnanci órán napon biztonsági adatok munkatársak felelős zile securitate datelor angajații responsabil saat gün
 	güvenlik verilerin çalışanlar sorumlu sati dana sigurnosti podataka zaposlenici odgovoran`
 
-// scripts lists the scripts other than Latin, with the language that each one indicates. Scripts of the same group
-// occur in one text; the first of them that makes up a tenth of the text decides.
+// scripts lists the scripts other than Latin, with the language that each one indicates. Scripts of the same group can
+// occur together in a text; the first one that makes up a tenth of the text determines the language.
 var scripts = []struct {
 	group, language string
 	letters         *unicode.RangeTable
@@ -108,7 +108,7 @@ var scripts = []struct {
 	{"armenian", "hy", unicode.Armenian},
 }
 
-// tellingLetters lists letters that distinguish a language from the one that its script indicates.
+// tellingLetters lists letters that distinguish a language from the one that its script usually indicates.
 var tellingLetters = []struct{ script, code, letters string }{
 	{"cyrillic", "uk", "іїєґ"},
 	{"cyrillic", "sr", "ђјљњћџ"},

@@ -26,13 +26,14 @@ type Prefiltered struct {
 	single   []requiredWord
 }
 
-// requiredWord is a word without which an alternative can't match. parts has a bit for each such alternative.
+// requiredWord is a word without which an alternative can't match. parts has a bit for each alternative that requires
+// the word.
 type requiredWord struct {
 	literal
 	parts uint64
 }
 
-// literal is a piece of text that an expression contains.
+// literal is a piece of text that an expression contains literally.
 type literal struct {
 	text string // in lower case if fold is set
 	fold bool   // upper and lower case count as equal
@@ -60,7 +61,7 @@ func isWordByte(c byte) bool {
 // NewPrefiltered returns a Prefiltered for an expression, which is compiled on first use.
 func NewPrefiltered(text string) *Prefiltered { return &Prefiltered{expression: text} }
 
-// RequiredWords returns words, in lower case, of which a text must contain at least one to match. It returns nil if no
+// RequiredWords returns lower-case words, at least one of which a text must contain to match. It returns nil if no
 // such words are known.
 func (g *Prefiltered) RequiredWords() []string {
 	var out []string
@@ -113,9 +114,9 @@ func lazyCompile(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// splitAlternatives returns expressions that together match what t matches: the alternatives of t, each with the
-// assertions before them and the rest of t. The leftmost match of any of them is the match of t. If several start at
-// the same position, it is that of the earliest expression.
+// splitAlternatives returns expressions that together match what t matches: one for each alternative in t, combined
+// with the assertions before the alternatives and the rest of t. The leftmost match of any of them is the match of t.
+// If several matches start at the same position, the match of t is that of the earliest expression.
 func splitAlternatives(t *syntax.Regexp) []*syntax.Regexp {
 	if t.Op == syntax.OpAlternate {
 		return t.Sub
@@ -142,9 +143,9 @@ func splitAlternatives(t *syntax.Regexp) []*syntax.Regexp {
 	return []*syntax.Regexp{t}
 }
 
-// requiredWords returns literals of which every match of t contains at least one, or nil if no such literals are known
-// that are rare enough to be worth searching for. begins and ends are set if a match begins or ends at a word boundary. t
-// must be simplified, so that it has no counted repetitions.
+// requiredWords returns literals at least one of which is contained in every match of t. It returns nil if no such
+// literals are known, or if they are too common to be worth searching for. begins and ends are set if a match begins
+// or ends at a word boundary. t must be simplified, so that it has no counted repetitions.
 func requiredWords(t *syntax.Regexp, begins, ends bool) []literal {
 	if texts, fold := finiteTexts(t); len(texts) > 0 {
 		return literalsOf(texts, fold, begins, ends)
@@ -172,8 +173,8 @@ func requiredWords(t *syntax.Regexp, begins, ends bool) []literal {
 	return nil
 }
 
-// requiredWordsOfSequence is requiredWords for expressions that follow one another. It tries each of them, and the texts
-// that several together stand for: "S(?:A|pA)" always contains "SA" or "SpA".
+// requiredWordsOfSequence is like requiredWords, but for a sequence of expressions. It tries each of them alone, and
+// also the texts that several of them produce together: "S(?:A|pA)" always contains "SA" or "SpA".
 func requiredWordsOfSequence(sequence []*syntax.Regexp, begins, ends bool) (best []literal) {
 	last := len(sequence) - 1
 	beginsAt := func(i int) bool {
@@ -197,10 +198,10 @@ func requiredWordsOfSequence(sequence []*syntax.Regexp, begins, ends bool) (best
 	return best
 }
 
-// maxFiniteTexts limits the texts that an expression may stand for to be searched for as such.
+// maxFiniteTexts is the maximum number of texts that an expression may match for those texts to be used as literals.
 const maxFiniteTexts = 32
 
-// finiteTexts returns all texts that t matches, and whether case doesn't matter in some of them. It returns nil if there
+// finiteTexts returns all texts that t matches, and whether case is ignored in some of them. It returns nil if there
 // are too many, or if one isn't ASCII.
 func finiteTexts(t *syntax.Regexp) (texts []string, fold bool) {
 	switch t.Op {
@@ -284,7 +285,7 @@ func literalsOf(texts []string, fold, begins, ends bool) (out []literal) {
 }
 
 // isRarer estimates whether these literals occur in fewer texts than those. It prefers the list whose shortest literal
-// is longer, up to five letters, and then the list with fewer literals.
+// is longer, considering lengths up to five, and then the list with fewer literals.
 func isRarer(these, those []literal) bool {
 	if len(these) == 0 || len(those) == 0 {
 		return len(these) > 0
@@ -302,7 +303,7 @@ func shortestLength(literals []literal) int {
 	return n
 }
 
-// rareCharacters are worth searching for alone.
+// rareCharacters are characters that are worth searching for even alone.
 const rareCharacters = "@`[]{}<>|$%#=_*~^\\"
 
 // longestASCIIPart returns the longest run of ASCII characters in a literal, as a list with one element. It returns nil

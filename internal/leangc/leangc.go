@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// percent is the target while such work runs: garbage may take up this part of what is in use.
+// percent is the lowered target: the size of garbage relative to the memory in use at which a collection starts.
 const percent = 40
 
 var (
@@ -16,7 +16,8 @@ var (
 	before  int // the target to restore
 )
 
-// Begin lowers the target, unless it is lower or off already, until done has been called as often as Begin.
+// Begin lowers the garbage collection target, unless it is already lower or collection is off. The target stays
+// lowered until done has been called as often as Begin.
 func Begin() (done func()) {
 	mu.Lock()
 	defer mu.Unlock()

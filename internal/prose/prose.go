@@ -62,7 +62,7 @@ func Humanize[S ~string](value S) string {
 // Label returns an API value as capitalized words.
 func Label[S ~string](value S) string { return Capitalize(Humanize(value)) }
 
-// acronyms holds the spelling of acronyms and names within values, such as the states of an assessment.
+// acronyms holds the spelling of acronyms and names that occur in values, such as in the states of an assessment.
 var acronyms = map[string]string{
 	"soa": "SoA", "poam": "POA&M", "scf": "SCF", "sha256": "SHA-256", "id": "ID", "ai": "AI", "api": "API", "url": "URL", "ok": "OK",
 	"smtp": "SMTP", "tls": "TLS", "github": "GitHub", "servicenow": "ServiceNow",

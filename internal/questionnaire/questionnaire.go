@@ -13,8 +13,7 @@ import (
 // Answer is the meaning of an answer.
 type Answer int
 
-// The possible answers. Unanswered includes "not applicable" and "unknown", which leave open whether something is
-// done.
+// The possible answers. Unanswered includes "not applicable" and "unknown", which don't say whether something is done.
 const (
 	None Answer = iota // not an answer
 	Yes
@@ -64,7 +63,7 @@ var (
 	boxPattern   = lazyregexp.New(
 		`[☐□❏❑⬜▢○◯⚪☑☒✓✔✅✗✘✖⊠●◉⦿🗹🗷]|\[[ _]*\]|\([ _]+\)|\[ ?[xX✓✔*•] ?\]|\( ?[xX✓✔*•] ?\)`,
 	)
-	// lastOptionPattern matches an option at the end of the text before a box: "Is it done? Yes".
+	// lastOptionPattern matches an answer option at the end of the text before a box, as in "Is it done? Yes".
 	lastOptionPattern = lazyregexp.New(`(?i)(?:^|[\s/?:.,;])(` + yesWords + `|no|n|false|` + openWords +
 		`|planned|in progress|` + partlyWords + `)[:\s]*$`)
 	markPattern = lazyregexp.New(`(?i)^(?:[x✓✔✅☑☒✗✘✖⊠●◉⦿•*]|\[ ?[x✓✔*] ?\]|\( ?[x✓✔*] ?\)|yes|true|y)$`)
@@ -116,7 +115,7 @@ func AnswerOfColumn(name string) Answer {
 // IsMark reports whether a cell's value in an option's column selects the option.
 func IsMark(value string) bool { return markPattern.MatchString(strings.TrimSpace(value)) }
 
-// WithoutLabel returns an answer without a label such as "A:", and whether it had one.
+// WithoutLabel returns an answer without its label, such as "A:", and whether it had one.
 func WithoutLabel(text string) (rest string, hadLabel bool) {
 	if m := labelPattern.FindStringIndex(text + " "); m != nil {
 		return text[min(m[1], len(text)):], true

@@ -108,8 +108,8 @@ func CheckMode(path string, mode fs.FileMode) error {
 	return &fs.PathError{Op: "open", Path: path, Err: errors.New(reason)}
 }
 
-// IsLeftover reports whether a file has a name of those that systems and programs leave in folders: folder settings,
-// thumbnails, and locks of open documents.
+// IsLeftover reports whether a file has a name that systems and programs use for files they leave in folders: folder
+// settings, thumbnails, and locks of open documents.
 func IsLeftover(name string) bool {
 	base := path.Base(name)
 	return strings.HasPrefix(base, "~$") || strings.EqualFold(base, "thumbs.db") || strings.EqualFold(base, "desktop.ini")

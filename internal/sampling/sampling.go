@@ -61,8 +61,8 @@ func probabilityOfAtMost(k, n int, p float64) float64 {
 	return mathext.RegIncBeta(float64(n-k), float64(k+1), 1-p)
 }
 
-// Allocate returns how many members of each stratum to sample so that the fraction sampled of each is at least that
-// of a sample of the given size of the whole.
+// Allocate returns how many members of each stratum to sample, so that the fraction sampled in each stratum is at
+// least the given sample size divided by the size of the population.
 func Allocate(sizes []int, sample int) []int {
 	total := 0
 	for _, n := range sizes {
@@ -77,8 +77,8 @@ func Allocate(sizes []int, sample int) []int {
 	return out
 }
 
-// SizeFor returns the smallest sample size for strata of the given sizes with which, after finding the given number
-// of errors, at most the given share of the population can be wrong.
+// SizeFor returns the smallest sample size that is sufficient for strata of the given sizes: if the sample contains
+// the given number of errors, at most the given share of the population can be wrong.
 func SizeFor(sizes []int, found int, share float64) int {
 	total := 0
 	for _, n := range sizes {
@@ -96,8 +96,8 @@ func SizeFor(sizes []int, found int, share float64) int {
 	return total
 }
 
-// Shuffle orders names randomly, and in the same way for the same seed. The relative order of some of them doesn't
-// depend on the others.
+// Shuffle orders names randomly. The same seed always results in the same order, and the relative order of some names
+// doesn't depend on the others.
 func Shuffle(names []string, seed uint64) {
 	rank := func(name string) string {
 		sum := sha256.Sum256(fmt.Append(binary.BigEndian.AppendUint64(nil, seed), name))
@@ -107,8 +107,8 @@ func Shuffle(names []string, seed uint64) {
 }
 
 // Interval returns the range of shares of a population, from 0 to 1, that is consistent with the share found in n
-// independent draws. It is the Clopper-Pearson interval with the confidence level Confidence. A share that n draws
-// can't have is rounded outwards.
+// independent draws. It is the Clopper-Pearson interval with the confidence level Confidence. A share that can't
+// result from n draws is rounded outward.
 func Interval(share float64, n int) (low, high float64) {
 	const tail = (1 - Confidence) / 2
 	down, up := int(math.Floor(share*float64(n)+1e-9)), int(math.Ceil(share*float64(n)-1e-9))

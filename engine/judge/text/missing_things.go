@@ -74,8 +74,8 @@ func findMissingSafeguards(text string, words []word, s *Stance) (things []Missi
 	return things
 }
 
-// deniesWholeThing reports whether the first clause of a sentence denies a thing altogether: "we have no …",
-// "there is no …", "no … was held", "the … has not been written", but not "Roles that nobody confirms are
+// deniesWholeThing reports whether the first clause of a sentence denies a thing altogether, as in "we have no …",
+// "there is no …", "no … was held" and "the … has not been written", but not in "Roles that nobody confirms are
 // removed" or "not approved".
 func deniesWholeThing(text string, words []word, s *Stance) bool {
 	if s.Denied&1 == 0 {
@@ -118,7 +118,7 @@ have had available present found find shown show seen see produced produce start
 	)
 )
 
-// IsAmong reports whether the thing is one of the concepts or part of one.
+// IsAmong reports whether the missing thing is one of the concepts or part of one.
 func (t MissingThing) IsAmong(concepts []Concept) bool {
 	return slices.ContainsFunc(concepts, func(a Concept) bool {
 		return a.ID == t.Concept || a.ID == t.phrase || slices.Contains(a.Parts, t.Concept)

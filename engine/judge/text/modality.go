@@ -68,8 +68,8 @@ func isInColumnName(text string, w word) bool {
 	return !strings.Contains(text[from:w.start], ": ") && strings.Contains(rest, ": ")
 }
 
-// isVerbOfSubordinateClause reports whether the verb at i belongs to a subordinate clause ("systems that may
-// hold personal data").
+// isVerbOfSubordinateClause reports whether the verb at i belongs to a subordinate clause, as in "systems that may
+// hold personal data".
 func isVerbOfSubordinateClause(words []word, i int) bool {
 	p := wordAt(words, i-1)
 	return isOneOf(p, "that", "which", "who", "as", "they", "it")

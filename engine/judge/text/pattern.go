@@ -81,7 +81,7 @@ var (
 	selfDescriptionPattern = lazyregexp.NewPrefiltered(
 		`(?i)^\W*(?:(?:(?:this|the) (?:[\w&-]+ ){0,4}(?:policy|guide|guidance|guidelines?|document|procedure|standard|plan|section|chapter|handbook|manual|page|framework)|it|this) (?:also )?(?:applies to|provides (?:you with )?(?:the |an |some |further |more )?(?:general )?(?:context|overview|advice|guidance|information|details?|background|introduction)|gives (?:you )?(?:some |an )?(?:advice|guidance|overview|information)|aligns (?:to|with)|is divided into|should be read|is part of|helps you|contains (?:guidance|advice|information)))\b`,
 	)
-	// contactPattern matches a sentence that tells the reader whom to ask.
+	// contactPattern matches a sentence that says whom to ask.
 	contactPattern = lazyregexp.NewPrefiltered(
 		`(?i)^\W*(?:(?:if|for|should|where)\b[^.;]{0,100}\b(?:questions?|quer(?:y|ies)|advice|assistance|help|guidance|further (?:information|details?)|more (?:information|details?)|unsure|in doubt|not sure)\b[^.;]{0,60}\b(?:contact|ask|e-?mail|speak (?:to|with)|talk to|consult|call|see|visit|refer to|get in touch)\b|(?:please )?(?:contact|e-?mail|ask|speak (?:to|with)) [^.;]{0,60} (?:for|if you (?:have|need)) (?:[\w,]+ ){0,3}(?:advice|assistance|help|guidance|questions?|further|more|information|details?)\b)`,
 	)
@@ -100,9 +100,8 @@ var (
 	isoDatePattern = lazyregexp.NewPrefiltered(`\b(20\d\d)-(\d\d)-(\d\d)\b`)
 )
 
-// Each bit represents a pattern that can match a sentence only if it contains one of the pattern's
-// trigger words. This saves time, because patterns are slow and most sentences contain no trigger
-// words.
+// Each bit represents a pattern that can match a sentence only if it contains one of the pattern's trigger words.
+// Checking for the words first saves time, because patterns are slow and most sentences contain no trigger words.
 const (
 	triggersPlan = 1 << iota
 	triggersPlaceholder
@@ -377,8 +376,8 @@ func isDueDateReference(text string, match []int) bool {
 // dueDatePrefixPattern matches the words before a mention of a due date, such as "by the".
 var dueDatePrefixPattern = lazyregexp.New(`(?i)\b(?:by|after|before|past|until|beyond|since|of) (?:(?:the|its|their|that|this) )?$`)
 
-// plannedMannerPattern matches text that says how something is done, not that it will be done: "changes are
-// properly planned".
+// plannedMannerPattern matches text that says how something is done rather than that it will be done, as in "changes
+// are properly planned".
 var plannedMannerPattern = lazyregexp.New(
 	`(?i)\b(?:properly|carefully|adequately|thoroughly|formally|centrally|jointly|systematically|fully) (?:planned|foreseen|intended)`,
 )

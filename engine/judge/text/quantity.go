@@ -207,8 +207,8 @@ var (
 	properNamePattern = lazyregexp.New(`[a-z,] (?:[A-Z][a-zA-Z]+[A-Z0-9]\w*|[A-Z][a-z]+ (?:[A-Z][a-z]+))`)
 )
 
-// countConcreteDetails counts how many kinds of verifiable detail a sentence contains: who, when, with what and
-// how much.
+// countConcreteDetails counts how many kinds of verifiable detail a sentence contains: people, times, means and
+// amounts.
 func countConcreteDetails(text string, words []word, s Sentence) int {
 	var who, what bool
 	for _, w := range words {

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Wording is how a criterion is usually expressed: groups of alternative words and phrases. A text
-// that states the criterion contains at least one of each group. Unlike concepts, they are compared
-// only by stem, because each group lists its own synonyms.
+// Wording describes how a criterion is usually expressed, as groups of alternative words and phrases. A text that
+// states the criterion contains at least one of each group. Unlike concepts, they are compared only by stem, because
+// each group lists its own synonyms.
 type Wording []wordGroup
 
 // wordGroup is a group of alternative words and phrases.

@@ -17,13 +17,13 @@ const (
 	// maxSending is the maximum number of lanes that send concurrently. At most maxSendingSlow of
 	// them may be slow, and at most maxSendingOrg may belong to one organization.
 	maxSending, maxSendingSlow, maxSendingOrg = 1200, 200, 32
-	// slowAfter is the duration of an attempt from which its receiver counts as slow.
+	// slowAfter is the duration of an attempt above which its receiver counts as slow.
 	slowAfter = time.Second
 	// restAfterFailure is how long a lane waits after a failed attempt before it sends its next deliveries.
 	restAfterFailure = 2 * time.Second
-	// searchInterval is the time between two searches for lanes in the store. A search finds due
-	// deliveries that Wake was not called for. If other processes write to the store, too, they may
-	// have made deliveries due, and every poll searches.
+	// searchInterval is the time between two searches for lanes in the store. A search finds due deliveries for which
+	// Wake was not called. If other processes write to the store as well, every poll searches, because they may have
+	// made deliveries due.
 	searchInterval, sharedSearchInterval = time.Minute, pollInterval / 2
 )
 
@@ -85,7 +85,7 @@ func (s *lanes) wake(k laneKey, now time.Time) {
 	s.notifyReady()
 }
 
-// get returns a lane. A new one queues behind those that are waiting.
+// get returns a lane. A new one is queued behind those that are waiting.
 func (s *lanes) get(k laneKey) *lane {
 	l := s.all[k]
 	if l == nil {
@@ -98,7 +98,7 @@ func (s *lanes) get(k laneKey) *lane {
 	return l
 }
 
-// makeDue makes a lane due at a time, or after its rest, if that ends later.
+// makeDue makes a lane due at a time or, if it is resting until later, at the end of its rest.
 func (l *lane) makeDue(at time.Time) {
 	if at.Before(l.restUntil) {
 		at = l.restUntil
@@ -208,8 +208,9 @@ func (s *lanes) end(k laneKey, r result, now time.Time) {
 	s.notifyReady()
 }
 
-// forgetOld forgets the paused lanes and the slow ones without deliveries that have not sent for an hour, and the turns of
-// organizations without lanes. A search has just made the paused lanes due that still have deliveries.
+// forgetOld forgets the paused lanes and the slow ones without deliveries that have not sent for an hour, and the
+// turns of organizations without lanes. It is called after a search, which makes paused lanes due again if they still
+// have deliveries.
 func (s *lanes) forgetOld(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -315,7 +316,8 @@ func (l *Dispatcher) receiver(tx *store.Tx, k laneKey) (kind ReceiverKind, state
 	return nil, State{}, nil
 }
 
-// sendable selects the unfinished deliveries that may be sent to a receiver in a state, by when they are due.
+// sendable selects the unfinished deliveries that may be sent to a receiver in the given state, ordered by when they
+// are due.
 func sendable(state State) store.TenantIndexView[store.Delivery] {
 	if state.Enabled {
 		return store.Deliveries.By("due")
@@ -345,8 +347,8 @@ func (l *Dispatcher) dueDeliveries(ctx context.Context, k laneKey) (kind Receive
 	return kind, due, err
 }
 
-// nextDue returns when the first delivery of a lane is due. It returns zero if the receiver is
-// paused, and never if there are no deliveries.
+// nextDue returns when the first delivery of a lane is due. It returns the zero time if the receiver is paused, and
+// never if there are no deliveries.
 func (l *Dispatcher) nextDue(ctx context.Context, k laneKey) (next time.Time, err error) {
 	err = l.DB.View(ctx, func(tx *store.Tx) error {
 		next = never

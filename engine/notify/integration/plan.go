@@ -110,9 +110,8 @@ func followedPlanItems(tx *store.Tx, a *api.Assessment, includeDrafts bool) (out
 	return out, nil
 }
 
-// matchLinks finds the plan item of each link. Item IDs differ between plan versions, so an item matches
-// a link if the assessment, control and weakness are equal, or if only one item and one link of the
-// control are left unmatched.
+// matchLinks finds the plan item of each link. Item IDs differ between plan versions, so an item matches a link if
+// they have the same assessment, control and weakness, or if they are the only unmatched item and link of a control.
 func matchLinks(links []store.IssueLink, items []planItem) (byLink map[string]*planItem, unlinked []*planItem) {
 	type exact struct{ assessment, control, weakness string }
 	byLink = map[string]*planItem{}

@@ -201,8 +201,8 @@ func (s *Service) composeMessage(ctx context.Context, payload *delivery.Payload)
 	return m, err
 }
 
-// ignoreNotFound returns nil if err reports that a record doesn't exist, because it has been deleted in
-// the meantime.
+// ignoreNotFound returns nil if err reports that a record doesn't exist, because it was deleted in the meantime. Other
+// errors are returned unchanged.
 func ignoreNotFound(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil

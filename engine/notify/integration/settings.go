@@ -400,8 +400,8 @@ func checkEvents(t api.IntegrationType, events []string) error {
 	return nil
 }
 
-// secretDestinations returns the hosts in the config to which secrets are sent, so that a change can be
-// noticed.
+// secretDestinations returns the hosts in the config to which secrets are sent, so that changes to them can be
+// detected.
 func secretDestinations(t api.IntegrationType, values map[string]any) (out []string) {
 	s := settings{IntegrationType: t, values: values}
 	for _, f := range t.Config {

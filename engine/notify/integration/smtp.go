@@ -144,7 +144,7 @@ func (m *MailServer) Client(g netguard.Guard, timeout time.Duration) (*mail.Clie
 	return mail.NewClient(m.Host, options...)
 }
 
-// testMailServer signs in to the mail server without sending a mail.
+// testMailServer signs in to the mail server without sending an email.
 func (s *Service) testMailServer(ctx context.Context, set *settings) (string, error) {
 	m := s.newMailServer(set)
 	c, err := m.Client(s.Guard, testTimeout)

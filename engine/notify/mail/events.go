@@ -51,7 +51,7 @@ func (s *Service) queueFromEvents(ctx context.Context) (hasMore bool, err error)
 	return hasMore, err
 }
 
-// isMailedEvent reports whether users are notified of an event of this type by mail.
+// isMailedEvent reports whether users are notified of an event of this type by email.
 func isMailedEvent(e *store.Event) bool {
 	return e.Topic == "approval.requested" || e.Topic == "approval.decided" || e.Topic == "comment.added"
 }

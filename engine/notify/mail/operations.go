@@ -111,7 +111,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.EmailsInput) 
 	return api.MapList(all, func(e *store.Email) api.Email { return e.Email }), nil
 }
 
-// Get returns a mail.
+// Get returns an email.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.EmailInput) (*api.Email, error) {
 	var e store.Email
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {

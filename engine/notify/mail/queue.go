@@ -208,7 +208,8 @@ func (s *Service) dueEmails(ctx context.Context, now time.Time) (due map[string]
 	return due, err
 }
 
-// deliverAll delivers the emails that are still due: those that were being sent when they were read may be sent by now.
+// deliverAll delivers the emails that are still due. Emails that were being sent when they were read may already have
+// been sent.
 func (s *Service) deliverAll(ctx context.Context, due []store.Email, now time.Time) error {
 	for _, e := range due {
 		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {

@@ -88,7 +88,8 @@ var digestTemplate = templateType{"digest", []variable{
 	{name: "unsubscribe", example: "https://grc.acme.example/unsubscribe?token=…", optional: true},
 }}
 
-// mentionTemplate is the template of the email with a comment that mentions its reader. It can't be edited.
+// mentionTemplate is the template of the email that informs members about a comment mentioning them. It can't be
+// edited.
 var mentionTemplate = templateType{"mention", []variable{
 	organization, link, assessment,
 	{name: "author", example: "Ben"},
@@ -219,7 +220,7 @@ func builtInTemplateText(id string) templateText {
 	return templateText{subject: subject, text: body, html: string(html)}
 }
 
-// mailContent is a rendered mail.
+// mailContent is a rendered email.
 type mailContent struct {
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
@@ -309,7 +310,7 @@ func formatTemplateError(err error) string {
 	return s
 }
 
-// templateValidator walks a template and rejects syntax that mail templates don't support.
+// templateValidator walks a template and rejects syntax that email templates don't support.
 type templateValidator struct {
 	templateType templateType
 	tree         *parse.Tree
@@ -374,7 +375,7 @@ func (l *templateValidator) checkVariable(n parse.Node, p *parse.PipeNode) {
 	l.recordError(n, "%q is not a plain variable name; only {{variable}} and {{if variable}} … {{else}} … {{end}} are supported", p.String())
 }
 
-// render renders the mail. Values are escaped in HTML according to their context.
+// render renders the email. Values are escaped in HTML according to their context.
 func (c *compiledTemplate) render(values map[string]string) (*mailContent, error) {
 	functions := map[string]any{}
 	for _, v := range c.kind.variables {
@@ -420,7 +421,7 @@ func executeTemplate(field string, execute func(io.Writer, any) error) (string, 
 	return w.String(), nil
 }
 
-// limitedBuilder is a strings.Builder whose writes fail beyond the maximum length of a mail.
+// limitedBuilder is a strings.Builder whose writes fail beyond the maximum length of an email.
 type limitedBuilder struct{ strings.Builder }
 
 var errTooLong = fmt.Errorf("the rendered email exceeds %d KiB", maxRendered>>10)

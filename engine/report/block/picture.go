@@ -41,8 +41,8 @@ func (b *Bar) Segments() []BarSegment {
 	return out
 }
 
-// MarkPercent returns the position of the marker as a percentage of the scale, or a negative value if there
-// is none.
+// MarkPercent returns the position of the marker as a percentage of the scale, or a negative value if the bar has no
+// marker.
 func (b *Bar) MarkPercent() float64 {
 	if b.Mark < 0 {
 		return -1

@@ -57,8 +57,8 @@ func (v *Report) annexSection() []block.Block {
 	return []block.Block{f, v.annexATable(rows), block.NewPara("", note)}
 }
 
-// inclusionReasonColumns are the four reasons for including a control, with the headers of their
-// columns. The value "framework" of older items means a standard that the organization chose.
+// inclusionReasonColumns are the four reasons for including a control, with the headers of their columns. In older
+// items, the value "framework" means a standard that the organization chose.
 var inclusionReasonColumns = []struct {
 	header string
 	values []string
@@ -156,7 +156,8 @@ func (v *Report) annexJustification(r requirementCoverage, included string, appl
 	return c.With(v.controlLinks(r.items)...)
 }
 
-// describeSupport names the documents that support items, or says that none does, and how many were not read.
+// describeSupport names the documents that support items, or states that there are none, and how many documents were
+// not read.
 func (v *Report) describeSupport(notEvidenced bool, items []*api.SoAItem) string {
 	var documents []string
 	for _, it := range items {

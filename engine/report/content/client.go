@@ -70,7 +70,7 @@ func (v *Report) approvedInAdvance() (names []string) {
 	return names
 }
 
-// plainDeliverableName returns the name of a deliverable in words that a board knows.
+// plainDeliverableName returns the name of a deliverable in terms that a board understands.
 func plainDeliverableName(g api.Gate) string {
 	if g == api.GatePOAM {
 		return "plan of action"
@@ -461,7 +461,7 @@ func (v *Report) profileCard(d *DomainProfile) block.Card {
 	return c
 }
 
-// plainStatusName returns a status in words for readers who don't know the method.
+// plainStatusName returns the name of a status for readers who don't know the method.
 func plainStatusName(o coverageStatus) string {
 	switch o {
 	case statusImplemented:

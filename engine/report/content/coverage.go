@@ -102,8 +102,8 @@ const coverageRule = "A requirement is implemented if every applicable control m
 	"otherwise planned, not implemented or not evidenced, whichever of these comes first for any of its controls. " +
 	"It is excluded if all its controls are, and has no control if the Statement of Applicability maps none to it."
 
-// requirementStatus returns the status of a requirement, combined from the statuses of its controls according
-// to coverageRule.
+// requirementStatus returns the status of a requirement, determined from the statuses of its controls according to
+// coverageRule.
 func requirementStatus(items []*api.SoAItem) coverageStatus {
 	n := map[coverageStatus]int{}
 	for _, it := range items {

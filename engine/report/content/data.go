@@ -45,7 +45,7 @@ type Data struct {
 	Approvals        []api.Approval                                           `json:"approvals"`
 }
 
-// jsonOrganization is the JSON form of an organization. It has no settings, because they are internal.
+// jsonOrganization is the JSON form of an organization. It omits the settings, because they are internal.
 type jsonOrganization struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`

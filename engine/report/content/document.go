@@ -207,8 +207,8 @@ func (v *Report) describeApproval(st approvalStatus) string {
 	return approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)), st.wasGivenInAdvance())
 }
 
-// approvalSentence returns a sentence that says who approved and when. It mentions if the approval
-// was given in advance, because then nobody had seen the content.
+// approvalSentence returns a sentence that says who approved and when. It also states whether the approval was given
+// in advance, that is, before anybody had seen the content.
 func approvalSentence(approver, date string, inAdvance bool) string {
 	s := "Approved"
 	if inAdvance {
@@ -349,9 +349,8 @@ func (v *Report) itemCount(g api.Gate) int {
 	return len(v.POAMItems)
 }
 
-// isForClients reports whether the report or appendix is for readers who don't know the method.
-// Such a report omits scores, confidences and the rules' remarks on passages, which the full report
-// contains.
+// isForClients reports whether the report or appendix is for readers who don't know the method. Such a report omits
+// scores, confidences and the rules' comments on passages, which the full report contains.
 func (v *Report) isForClients() bool {
 	return slices.Contains([]string{TemplateClient, TemplateExecutiveSummary, TemplateSoA, TemplateGapAnalysis}, v.Template.Name)
 }
@@ -369,7 +368,7 @@ func (v *Report) missingElements(all []string) []string {
 	return out
 }
 
-// differencePattern matches the note on an element that a passage partly covers.
+// differencePattern matches the note on an element that is only partly covered by a passage.
 var differencePattern = lazyregexp.New(
 	`\(in part: (?:related, but doesn't mention|covers part of it, but doesn't mention|the heading is relevant)[^()]*\)`)
 

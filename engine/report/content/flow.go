@@ -220,8 +220,8 @@ func (v *Report) flowPicture(all []domainFlow) block.Picture {
 	return block.Picture{Drawing: drawFlow(&left, &middle, &right, first, second)}
 }
 
-// addStreamsTo returns the streams from this stage to the next one, in the order of the nodes so that few of
-// them cross. It also adds their widths to the nodes' sizes.
+// addStreamsTo returns the streams from this stage to the next one, ordered by node so that few of them cross. It also
+// adds their widths to the nodes' sizes.
 func (s *flowStage) addStreamsTo(to *flowStage, weights map[[2]string]float64) (out []flowStream) {
 	for _, a := range s.names {
 		for _, b := range to.names {
@@ -328,8 +328,7 @@ func drawFlow(left, middle, right *flowStage, first, second []flowStream) drawin
 	return d
 }
 
-// solidFill returns a fill without a pattern that can be used in place of n, because patterns can only be
-// drawn on rectangles.
+// solidFill returns a fill without a pattern to use instead of n, because patterns can only be drawn on rectangles.
 func solidFill(n drawing.ColorName) drawing.ColorName {
 	if n == "missing" {
 		return drawing.HeatShade(4)

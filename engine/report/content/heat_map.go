@@ -118,7 +118,8 @@ func (v *Report) heatMapPicture() block.Picture {
 	return block.Picture{Drawing: d}
 }
 
-// heatStep returns the shade for a number: 0 if it is not positive, and the darkest one if it is the maximum.
+// heatStep returns the shade for a number: 0 if the number is not positive, and the darkest shade if it is the
+// maximum.
 func heatStep(n, maxCount int) int {
 	if n <= 0 {
 		return 0

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// radarAxes is the maximum number of axes in a radar chart. Readers could not distinguish more of them.
+// radarAxes is the maximum number of axes in a radar chart, because readers could not distinguish more.
 const radarAxes = 12
 
 // Dimensions of the radar chart.

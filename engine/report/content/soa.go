@@ -147,9 +147,9 @@ func newStatusRow(name block.Cell, title string, counts map[coverageStatus]int) 
 	return block.Row{Cells: append(cells, block.Cell{{Bar: b}})}
 }
 
-// hasAnnex reports whether the report lists the controls of Annex A first, as auditors expect in a
-// Statement of Applicability. In that case, each catalog control follows in one line; workbooks and
-// the full report quote the evidence.
+// hasAnnex reports whether the report lists the controls of Annex A first, as auditors expect in a Statement of
+// Applicability. In that case, each catalog control follows in a single line, and only workbooks and the full report
+// quote the evidence.
 func (v *Report) hasAnnex() bool {
 	if !v.Template.hasSection(SectionAnnex) {
 		return false
@@ -364,7 +364,8 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 	return t
 }
 
-// maxQuotedItems is the number of items up to which a Statement of Applicability for clients quotes the evidence for each.
+// maxQuotedItems is the maximum number of items for which a Statement of Applicability for clients quotes the
+// evidence.
 const maxQuotedItems = 300
 
 // leavesOutQuotes reports whether the Statement of Applicability is for clients and too long for quotes.

@@ -54,9 +54,9 @@ type Source struct {
 	AsOf time.Time
 }
 
-// Client returns the name of the organization that the report is about: the client's name or, if
-// none was given, the name of the organization in the store. It returns "" for the organization of
-// a single user, whose name means nothing to readers.
+// Client returns the name of the organization that the report is about: the client's name or, if none was given, the
+// name of the organization in the store. It returns "" for the organization of a single user, because its name means
+// nothing to readers.
 func (s *Source) Client() string {
 	if name := strings.TrimSpace(s.Assessment.ClientName); name != "" {
 		return name

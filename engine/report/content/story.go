@@ -21,9 +21,9 @@ const (
 	maxProfiles          = 33
 )
 
-// Story is what a report says to the client's management: the answer, the risks behind it, and what
-// to do by when. It merges findings and plan items, and states how many it omits. Everything in it
-// is counted or quoted from the source.
+// Story is what a report says to the client's management: the answer, the risks behind it, and what to do by when. It
+// merges findings and plan items, and states how many it omits. Everything in it is either counted in the source or
+// quoted from it.
 type Story struct {
 	Client string `json:"client"`
 	// Headline is the answer in a few words; Answer is the answer in three sentences.
@@ -257,12 +257,11 @@ func weightedShare(counts map[coverageStatus]int, applicable int) float64 {
 	return 100 * (float64(counts[statusImplemented]) + float64(counts[statusPartly])/2) / float64(max(applicable, 1))
 }
 
-// unprovenRisk is the ID of the risk that the company can't prove its practices.
+// unprovenRisk is the ID of the risk that the company can't prove what it does.
 const unprovenRisk = "unproven"
 
-// addKeyRisks merges the findings into risks. A theme for which the evidence shows no gap isn't a
-// separate risk. All such themes are merged into one risk: that the company can't prove its
-// practices.
+// addKeyRisks groups the findings into risks by theme. All themes for which the evidence shows no gap are merged into
+// a single risk: that the company can't prove what it does.
 func (v *Report) addKeyRisks(s *Story) {
 	type group struct {
 		theme  risk.Theme
@@ -543,8 +542,8 @@ func (v *Report) addDomainProfiles(s *Story) {
 // strongest or weakest.
 const minComparedControls = 3
 
-// isComparable reports whether a domain can be called strong or weak: that is, whether it has
-// enough controls, and evidence for at least half of them.
+// isComparable reports whether a domain can be called strong or weak, because it has enough controls, and evidence for
+// at least half of them.
 func (d *DomainProfile) isComparable() bool {
 	return d.Applicable >= minComparedControls && 2*d.Counts[statusNotEvidenced] <= d.Applicable
 }

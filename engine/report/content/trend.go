@@ -108,7 +108,7 @@ func (t *Trend) describe() string {
 	return prose.Capitalize(s) + "."
 }
 
-// whyChanged returns why the status of a control differs, as far as that can be seen from the two assessments.
+// whyChanged returns why the status of a control changed, as far as the two assessments show.
 func (v *Report) whyChanged(before, after *api.SoAItem) string {
 	if after.IsStatusOverruled() {
 		return "A person set the status."

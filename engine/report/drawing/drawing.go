@@ -168,8 +168,8 @@ func FitLabel(l Label, width float64) Label {
 	return l
 }
 
-// FitLines returns a label as one line or, if its text is wider than width, as two, centered on the label's height.
-// What doesn't fit into the second line is cut off.
+// FitLines returns a label as one line or, if its text is wider than width, as two lines that are vertically centered
+// at the label's position. What doesn't fit into the second line is cut off.
 func FitLines(l Label, width float64) []Label {
 	words := strings.Fields(l.Text)
 	fits := func(n int) bool { return TextWidth(strings.Join(words[:n], " "), l.Size, l.Bold)*fontSlack <= width }

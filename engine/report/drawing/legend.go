@@ -13,7 +13,7 @@ const (
 // RoundTo2 rounds a number to two decimals, so that the output is the same on every machine.
 func RoundTo2(f float64) float64 { return math.Round(f*100) / 100 }
 
-// LegendKey is an entry of a legend: a fill and what it means.
+// LegendKey is an entry of a legend: a fill and its meaning.
 type LegendKey struct {
 	Fill ColorName
 	Name string

@@ -37,8 +37,8 @@ type Request struct {
 	Style []byte
 }
 
-// Write writes a report to w. It returns a VALIDATION_ERROR if the template or the format is not
-// supported, ctx's error if ctx ends, or the error of a failed write to w.
+// Write writes a report to w. It returns a VALIDATION_ERROR if the template or the format is not supported, ctx's
+// error if ctx ends, or the error of a failed write.
 func Write(ctx context.Context, w io.Writer, src *content.Source, r Request) error {
 	if err := CheckSupported(r.Template, r.Format); err != nil {
 		return err

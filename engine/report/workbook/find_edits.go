@@ -324,8 +324,8 @@ func (f *editFinder) findCellEdits(g *grid, r gridRow, columns []int, columnInde
 	}
 }
 
-// membersIn returns the values of a list field according to the yes/no columns of a row. For a
-// column that is missing in the sheet, the exported answer is used.
+// membersIn returns the values of a list field according to the yes/no columns of a row. If the sheet lacks a column,
+// the exported answer is used.
 func (f *editFinder) membersIn(r gridRow, columnIndex map[int]int, field string, exported exportedItem) []string {
 	out := []string{}
 	for i, c := range f.layout.Columns {

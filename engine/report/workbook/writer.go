@@ -112,8 +112,8 @@ func uniqueSheetName(name string, used []string) string {
 	return out
 }
 
-// fitTextOrOverflow returns the text to write into a cell. If s is too long, the result is its
-// beginning with a note on where to find the rest, which goes to a separate sheet.
+// fitTextOrOverflow returns the text to write into a cell. If s is too long, the result is its beginning, with a note
+// on where to find the rest. The rest is written to a separate sheet.
 func (b *Writer) fitTextOrOverflow(s, sheet, cell string) string {
 	s = wording.ReplaceControlCharacters(s)
 	if utf16Length(s) <= maxCellUnits {

@@ -284,7 +284,7 @@ func (b *Reader) readFull(to []byte) error {
 	return nil
 }
 
-// decodeAndVerify decodes the manifest and checks its sender, signature and recipient.
+// decodeAndVerify decodes the manifest and verifies its sender, signature and recipient.
 func (b *Reader) decodeAndVerify(manifest, signature []byte, recipientKey *SecretKey, lookupKey func(string) (*Key, error)) error {
 	m := &b.Manifest
 	if err := json.Unmarshal(manifest, m); err != nil {

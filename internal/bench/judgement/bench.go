@@ -225,7 +225,7 @@ func (r *runner) judgeLabeledControls(
 	return judgements, byRules, err
 }
 
-// readAllWithMeasuredReader reads for all controls with the reader that is measured.
+// readAllWithMeasuredReader reads the evidence for all controls with the reader being measured.
 func (r *runner) readAllWithMeasuredReader(
 	ctx context.Context,
 	set string,

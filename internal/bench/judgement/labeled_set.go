@@ -165,7 +165,7 @@ func ReadPassages(folder fs.FS, controls map[string]api.Control) ([]Passage, err
 	return out, nil
 }
 
-// row is a row of a CSV table, with its values by column.
+// row is a row of a CSV table, which maps columns to values.
 type row struct {
 	file   string
 	line   int

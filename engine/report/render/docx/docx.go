@@ -280,7 +280,7 @@ func (x *docxWriter) writeHeading(level int, id, title string, startsPage bool) 
 	x.writeRawXML(`</w:p>`)
 }
 
-// writeAnchored writes content inside the bookmark of an anchor. Without an ID, it writes only the content.
+// writeAnchored writes content inside a bookmark for the anchor id. If id is empty, it writes only the content.
 func (x *docxWriter) writeAnchored(id string, writeContent func()) {
 	if id == "" {
 		writeContent()

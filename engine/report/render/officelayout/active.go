@@ -44,8 +44,8 @@ type field struct {
 	result      bool
 }
 
-// visitFields walks a part in document order. It calls done with the instruction of each field, and
-// text with each text element and its enclosing fields.
+// visitFields walks a part in document order. It calls done with the instruction of each field, and text with each
+// text element and the fields that enclose it.
 func visitFields(root *node, done func(string), text func(n *node, around []*field)) {
 	var open []*field
 	var visit func(n *node)
@@ -96,9 +96,9 @@ func fieldInstructions(root *node) (out []string) {
 	return out
 }
 
-// textsInTableOfContents returns the text elements in a table of contents. Copies of placeholders
-// in headings appear there, too, but are not filled in, because Word rebuilds the table. The
-// function marks the table's field so that Word does this.
+// textsInTableOfContents returns the text elements in a table of contents. Placeholders in headings are repeated
+// there, but are not filled in, because Word rebuilds the table. textsInTableOfContents marks the table's field so
+// that Word does so.
 func textsInTableOfContents(root *node) map[*node]bool {
 	out := map[*node]bool{}
 	visitFields(root, func(string) {}, func(n *node, around []*field) {

@@ -13,7 +13,7 @@ const (
 	maxNestedBlocks = 50
 )
 
-// blockNode is a loop or a condition with its content.
+// blockNode is a loop or condition together with its content.
 type blockNode struct {
 	open     *tag
 	branches []branch
@@ -82,7 +82,7 @@ func (l *compiler) buildBlocks(root *node) {
 	}
 }
 
-// outermostBlock returns n or, if blocks were built around it among the same siblings, the outermost one.
+// outermostBlock returns n or, if blocks have been built around n among the same siblings, the outermost of them.
 func outermostBlock(n *node) *node {
 	for n.parent != nil && n.parent.block != nil {
 		n = n.parent
@@ -175,7 +175,7 @@ func (l *compiler) buildBlock(o openBlock, end *node) {
 	}
 }
 
-// innermostWithTag returns child or, if it is a block that was built before, the node within it that contains the tag.
+// innermostWithTag returns child or, if child is a block that was built before, the node in it that contains the tag.
 func innermostWithTag(tagNode, child *node) *node {
 	for child != tagNode && child.block != nil {
 		inner := tagNode
@@ -187,8 +187,7 @@ func innermostWithTag(tagNode, child *node) *node {
 	return child
 }
 
-// describeMisplacedBlock returns the reason why a block can't begin or end in n, which contains the tag, or "" if it
-// can.
+// describeMisplacedBlock returns why a block can't begin or end in n, which contains the tag, or "" if it can.
 func describeMisplacedBlock(tagNode, n *node) string {
 	if n == tagNode {
 		return ""

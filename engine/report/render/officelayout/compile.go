@@ -24,8 +24,8 @@ type Problem struct {
 	Warning             bool
 }
 
-// Limits on placeholders and reported problems: more placeholders than layouts have, and as many
-// problems as a person may read.
+// Limits on placeholders and reported problems. They allow more placeholders than real layouts have, and as many
+// problems as a person may want to read.
 const (
 	maxTags     = 20_000 // in a layout
 	maxProblems = 200    // maximum number of errors, and of warnings
@@ -64,8 +64,8 @@ func (l *compiler) addProblem(n *node, tagText, message, suggestion string, warn
 	}
 }
 
-// addError adds an error. source is either a placeholder without its braces, or the beginning of
-// one with its braces.
+// addError adds an error. source is either a placeholder without braces, or the beginning of one, including its
+// braces.
 func (l *compiler) addError(n *node, source, message, suggestion string) {
 	if source != "" && !strings.HasPrefix(source, "{") {
 		source = "{{" + source + "}}"

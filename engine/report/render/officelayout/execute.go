@@ -24,7 +24,7 @@ const (
 	maxDuration = 20 * time.Second
 )
 
-// executor fills in the parts of one document. After an error, which is kept, everything else does nothing.
+// executor fills in the parts of one document. It keeps the first error, after which all its methods do nothing.
 type executor struct {
 	ctx    context.Context
 	theme  drawing.Theme
@@ -92,7 +92,7 @@ type (
 	raw string
 	// literalText is visible text in the layout.
 	literalText string
-	// firstRoundOnly is XML that is written only in the first round of a loop, such as a bookmark.
+	// firstRoundOnly is XML that is written only in the first iteration of a loop, such as a bookmark.
 	firstRoundOnly string
 	// printValue prints a value. lineBreak is the XML of a line break.
 	printValue struct {
@@ -108,14 +108,14 @@ type (
 		limit     int
 		body, els []op
 	}
-	// container writes an element that must not be empty: if its body ends without a paragraph, one is added.
+	// container writes an element that must not be empty. If its body doesn't end with a paragraph, one is added.
 	container struct {
 		body   []op
 		prefix string // of the paragraph's name
 	}
-	// optional writes its body only if that prints something.
+	// optional writes its body only if the body prints something.
 	optional struct{ body []op }
-	// visible marks visible content other than text.
+	// visible marks visible content that is not text.
 	visible struct{}
 	// drawingTag is a start tag with the number of a drawing, which must be unique in a document.
 	drawingTag struct{ start string }
@@ -326,7 +326,7 @@ func satisfiesOperator(operator string, c int) bool {
 	return c >= 0
 }
 
-// eval returns a bool, unlike Go templates, which return the deciding operand.
+// eval returns a bool, unlike the and and or functions of Go templates, which return one of their operands.
 func (e logical) eval(x *executor) reflect.Value {
 	left := isTrue(e.left.eval(x))
 	switch {

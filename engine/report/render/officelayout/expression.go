@@ -19,7 +19,8 @@ type scopeType struct {
 	loop  bool
 }
 
-// expression is a value that is computed when the layout is filled in. Its type is known at compile time.
+// expression is a value that is computed when the layout is filled in. Its type is already known when the layout is
+// compiled.
 type expression interface {
 	eval(x *executor) reflect.Value
 	typ() reflect.Type
@@ -38,7 +39,7 @@ type (
 		name  string
 		index []int
 	}
-	// loopVariable is @number, @first, @last or @key of the loop with the given scope.
+	// loopVariable is @number, @first, @last or @key of the loop that has the given scope.
 	loopVariable struct {
 		scope int
 		name  string
@@ -78,7 +79,7 @@ type unknownName struct{ message, suggestion string }
 
 func (e *unknownName) Error() string { return e.message }
 
-// parser reads an expression. Names are resolved while reading, in the scopes of the placeholder.
+// parser parses an expression. It resolves names while parsing, in the scopes of the placeholder.
 type parser struct {
 	schema *schema
 	scopes []scopeType
@@ -178,7 +179,7 @@ func (p *parser) acceptToken(all ...string) (string, bool) {
 	return p.nextToken(), true
 }
 
-// parsePipeline reads the rule: or { "|" filter [ argument ] }.
+// parsePipeline parses the rule: or { "|" filter [ argument ] }.
 func (p *parser) parsePipeline() (expression, error) {
 	e, err := p.parseOr()
 	for err == nil {
@@ -217,7 +218,7 @@ func (p *parser) parseOr() (expression, error) {
 
 func (p *parser) parseAnd() (expression, error) { return p.parseChain("and", "&&", p.parseNot) }
 
-// parseChain reads one or more operands separated by an operator, which has two spellings.
+// parseChain parses one or more operands joined by an operator that has two spellings.
 func (p *parser) parseChain(operator, symbol string, operand func() (expression, error)) (expression, error) {
 	e, err := operand()
 	for err == nil {

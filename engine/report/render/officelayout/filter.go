@@ -80,7 +80,7 @@ func suggestFilter(name string) string {
 	return "there are " + prose.JoinAnd(all)
 }
 
-// check returns the reason why the filter can't be used on a value of type t with the argument, or "" if it can.
+// check returns why the filter can't be applied to a value of type t with the argument, or "" if it can.
 func (f filter) check(t reflect.Type, arg string) string {
 	t = dereferenceType(t)
 	is := describeType(t)

@@ -65,7 +65,7 @@ type part struct {
 	output []byte
 }
 
-// copyUnfilled returns a copy of the part that can be filled in for one document.
+// copyUnfilled returns a copy of the part as it was before being filled in, to be filled in for one document.
 func (p *part) copyUnfilled() *part {
 	return &part{name: p.name, program: p.program, relations: p.relations}
 }
@@ -414,8 +414,8 @@ func isWebLink(to string) bool {
 	return err == nil && slices.Contains([]string{"http", "https", "mailto"}, strings.ToLower(u.Scheme))
 }
 
-// dropAttachedTemplate removes the reference to the template that a document was made from: Word
-// would look for it, and its path reveals where the author keeps files.
+// dropAttachedTemplate removes the reference to the template that a document was created from. Word would look for the
+// template, and its path reveals where the author keeps files.
 func (l *Layout) dropAttachedTemplate(relationsName, source string, root *node, dropped []*node) error {
 	for _, n := range dropped {
 		n.parent.children = slices.DeleteFunc(n.parent.children, func(c *node) bool { return c == n })
@@ -605,7 +605,7 @@ func withRelations(file []byte, added []relation) ([]byte, error) {
 	return beforeEnd(file, b.Bytes())
 }
 
-// beforeEnd inserts XML before the end tag of the root element.
+// beforeEnd inserts XML directly before the end tag of the root element.
 func beforeEnd(file, inserted []byte) ([]byte, error) {
 	at := bytes.LastIndex(file, []byte("</"))
 	if at < 0 { // <Relationships/>

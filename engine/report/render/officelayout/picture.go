@@ -124,7 +124,7 @@ func newFrameBox(offset, extent *node) (b frameBox) {
 	return b
 }
 
-// isUsable reports whether a picture can be fit into the box.
+// isUsable reports whether the box is large enough for a picture.
 func (b frameBox) isUsable() bool {
 	return b.width >= 1 && b.height >= 1 && b.width <= 1e9 && b.height <= 1e9
 }
@@ -231,8 +231,8 @@ func imagePlaceholder(properties *node) *tag {
 	return nil
 }
 
-// propertiesTagWithoutImage returns the start tag of a drawing's properties. It reports other placeholders in the alternative
-// text, which only a picture can have.
+// propertiesTagWithoutImage returns the start tag of a drawing's properties. It reports placeholders in the
+// alternative text as errors, because only a picture can have them.
 func (l *compiler) propertiesTagWithoutImage(n *node) string {
 	if all, unclosed := findTags(n.attr("descr")); len(all) > 0 || unclosed != "" {
 		l.addError(n, n.attr("descr"), "only a picture can have a placeholder as its alternative text, {{image …}}", "")
@@ -322,7 +322,7 @@ func (n *node) attrName(local string) string {
 	return "r:" + local
 }
 
-// pictureFrame is a picture of the layout that is replaced by one of the report.
+// pictureFrame is a picture in the layout that is replaced with one of the report's.
 type pictureFrame struct {
 	image expression
 	body  []op
@@ -345,7 +345,7 @@ type frameState struct {
 	x, y, w, h int
 }
 
-// frameTag is a start tag in a picture of the layout, to be adapted to the picture that replaces it.
+// frameTag is a start tag within a picture of the layout. It is adapted to the picture that replaces it.
 type frameTag struct{ start, change string }
 
 func (o frameTag) run(x *executor) {

@@ -63,7 +63,7 @@ func joinPlace(a, b string) string {
 	return a + ", " + b
 }
 
-// placeOf returns the place of n, or of the closest enclosing element that has one.
+// placeOf returns the location of n, or of the closest enclosing element that has one.
 func placeOf(n *node) string {
 	for ; n != nil; n = n.parent {
 		if n.place != "" {

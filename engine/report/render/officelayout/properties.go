@@ -18,9 +18,9 @@ const (
 	packageRelations     = "_rels/.rels"
 )
 
-// addProperties records in the document's properties which program wrote it and whether it is a
-// draft, whatever the layout shows. The evidence reader recognizes reports by these properties. It
-// returns the name of the part that it added, or "" if it changed an existing one.
+// addProperties records in the document's properties which program wrote it and whether it is a draft, regardless of
+// what the layout shows. The evidence reader recognizes reports by these properties. It returns the name of the part
+// that it added, or "" if it changed an existing one.
 func (l *Layout) addProperties(data *content.LayoutData, put func(string, []byte)) (added string, err error) {
 	relations, err := l.readRelationsPart(packageRelations)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// tag is a placeholder.
+// tag is a placeholder in a layout.
 type tag struct {
 	// source is the text between the braces.
 	source string
@@ -80,10 +80,9 @@ func findTags(text string) (all []span, unclosed string) {
 	}
 }
 
-// extractTags replaces the placeholders in the paragraphs of a part with separate nodes. Word often
-// splits a placeholder over several runs with different formats; the format of the first run
-// applies. Tags that open or close a block, and else tags, are moved out of their run, so that they
-// can delimit runs.
+// extractTags replaces the placeholders in the paragraphs of a part with separate nodes. Word often splits a
+// placeholder over several runs with different formats; the formatting of the first run applies. Tags that open or
+// close a block, and else tags, are moved out of their run, so that they can delimit runs.
 func (l *compiler) extractTags(root *node) {
 	contents := textsInTableOfContents(root)
 	var paragraphs []*node

@@ -24,7 +24,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// oscalWriter writes a report as OSCAL, which has these models for the templates:
+// oscalWriter writes a report as OSCAL. The templates correspond to these OSCAL models:
 //
 //	full, gap_analysis ──► assessment-results, with the assessment-plan they refer to embedded
 //	assessment_plan ─────► assessment-plan

@@ -304,7 +304,7 @@ func (w *oscalWriter) toFinding(f *api.Finding) models.Finding {
 func (w *oscalWriter) findingUUID(id string) string { return w.uuidFor("finding", id) }
 func (w *oscalWriter) riskUUID(id string) string    { return w.uuidFor("risk", id) }
 
-// metControlFinding returns a finding which states that a control is implemented.
+// metControlFinding returns a finding stating that a control is implemented.
 func (w *oscalWriter) metControlFinding(it *api.SoAItem) models.Finding {
 	var p properties
 	p.addItemProperties(&it.Item)

@@ -37,8 +37,8 @@ func (p *pdfWriter) heightOfPictureAfterText(all []block.Block) float64 {
 	return p.pictureScale(b)*b.Height + pictureTitleHeight
 }
 
-// minStartHeight returns the height of the first part of a block, which must not be separated from the
-// heading above it.
+// minStartHeight returns the height of the first part of a block, which must stay on the same page as the heading
+// above it.
 func (p *pdfWriter) minStartHeight(b block.Block) float64 {
 	switch b := b.(type) {
 	case block.Table:
@@ -110,7 +110,7 @@ func (p *pdfWriter) drawBlock(b block.Block) {
 	}
 }
 
-// bodyTextSize returns the size of body text. It is smaller inside items, which have a strip at the side.
+// bodyTextSize returns the size of body text. It is smaller inside items, which have a strip at their side.
 func (p *pdfWriter) bodyTextSize() float64 {
 	if len(p.strips) > 0 {
 		return pdfSmallSize

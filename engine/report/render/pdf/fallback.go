@@ -61,7 +61,7 @@ func newFallback(name string, data []byte) (*face, error) {
 	return newFace(name, data)
 }
 
-// checkCharacter returns an error if writing a character with the font fails. It is needed because the library
+// checkCharacter returns an error if writing a character with the font fails. This check is needed because the library
 // doesn't validate font tables and may panic.
 func (f *face) checkCharacter(r rune) (err error) {
 	defer func() {

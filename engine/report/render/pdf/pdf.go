@@ -434,7 +434,7 @@ func (p *pdfWriter) drawAboutChapter() {
 	p.drawBlock(p.doc.Versions)
 }
 
-// startChapter starts a new page unless the current one has room for the beginning of the chapter.
+// startChapter starts a new page unless the current one has enough room for the beginning of the chapter.
 func (p *pdfWriter) startChapter(blocks []block.Block) {
 	need := 50.0
 	for i, b := range blocks {
@@ -486,8 +486,8 @@ func (p *pdfWriter) addBookmark(text string, level int) {
 	p.file.Bookmark(p.replaceMissingGlyphs(text), level, p.cursorY)
 }
 
-// returnToPage continues an earlier page. The library writes the color of a text only if it isn't the fill color that was set last,
-// on any page, so the fill color of this one has to be set again.
+// returnToPage continues an earlier page. The library writes the color of a text only if it differs from the last fill
+// color, even if that was set on another page. Therefore, the fill color has to be set again.
 func (p *pdfWriter) returnToPage(n int) {
 	p.file.SetPage(n)
 	p.current.page = 0

@@ -26,7 +26,7 @@ type element struct {
 	children []int32
 }
 
-// mark is a piece of an element: the marked content on a page with the given ID.
+// mark is a piece of an element: the marked content with the given ID on a page.
 type mark struct{ page, id int32 }
 
 // structure collects the elements while pages are drawn.
@@ -54,7 +54,7 @@ func (p *pdfWriter) addElement(kind, alt string) int {
 	return n
 }
 
-// tag calls draw and makes everything that it draws a new element.
+// tag calls draw and puts everything that it draws into a new element.
 func (p *pdfWriter) tag(kind, alt string, draw func()) {
 	if p.tags.artifact {
 		draw()
@@ -63,7 +63,7 @@ func (p *pdfWriter) tag(kind, alt string, draw func()) {
 	p.drawInElement(p.addElement(kind, alt), draw)
 }
 
-// drawInElement calls draw and makes everything that it draws part of an element.
+// drawInElement calls draw and adds everything that it draws to an element.
 func (p *pdfWriter) drawInElement(element int, draw func()) {
 	before := p.tags.current
 	p.endMark()
@@ -121,9 +121,8 @@ func (p *pdfWriter) endMark() {
 // groupingKinds are the kinds of elements that contain only other elements.
 var groupingKinds = map[string]bool{"Document": true, "Table": true, "TR": true, "L": true, "LI": true, "BlockQuote": true, "Div": true}
 
-// writeTagged writes a finished file with the structure: the file up to its cross-reference table,
-// new versions of the pages and the catalog, the elements, and a cross-reference stream for all
-// objects.
+// writeTagged writes a finished file with its structure: the file up to its cross-reference table, new versions of the
+// pages and the catalog, the elements, and a cross-reference stream for all objects.
 func (t *structure) writeTagged(w io.Writer, file []byte) error {
 	offsets, end, root, info, err := readCrossReferences(file)
 	if err != nil {

@@ -350,7 +350,7 @@ func (r textRun) canMergeWith(previous textRun) bool {
 	return r.badge == previous.badge && (r.badge != "" || r.textStyle == previous.textStyle && r.ref == previous.ref)
 }
 
-// spacesForGap returns the number of spaces that correspond to a gap, at least one unless the gap is 0.
+// spacesForGap returns the number of spaces that correspond to a gap. It is at least 1, unless the gap is 0.
 func spacesForGap(gap float64, st textStyle) int {
 	if gap == 0 {
 		return 0

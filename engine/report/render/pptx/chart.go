@@ -48,7 +48,7 @@ func (x *slideWriter) addChart(s *content.Slide, in box) error {
 	return nil
 }
 
-// chartSheet is the sheet with a chart's numbers: a row of names, then a row for each category.
+// chartSheet is the sheet with a chart's numbers: a row of names, followed by a row for each category.
 const chartSheet = "Chart"
 
 func (x *slideWriter) chartWorkbook(c *workbook.Chart) ([]byte, error) {

@@ -38,7 +38,7 @@ const (
 	maxTemplateDuration = 20 * time.Second
 )
 
-// templateBudget tracks how much work a template may still do.
+// templateBudget tracks how much more work a template may do.
 type templateBudget struct {
 	ctx   context.Context
 	steps int

@@ -9,8 +9,7 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// sheetBuilder converts blocks to the lines of a sheet. Each column becomes as wide as its widest content
-// needs.
+// sheetBuilder converts blocks to the lines of a sheet. Each column is as wide as its widest content requires.
 type sheetBuilder struct {
 	widths []float64
 	lines  []workbook.Line
