@@ -56,8 +56,8 @@ func damagedBackup(cause error, format string, args ...any) error {
 	return &backupError{"the backup is damaged: " + fmt.Sprintf(format, args...), cause}
 }
 
-// ReadManifest returns the description of a backup for lists. It reads only the beginning of the backup
-// and verifies nothing. Without an identity, it returns only that an encrypted backup is encrypted.
+// ReadManifest returns the description of a backup for lists. It reads only the beginning of the backup and verifies
+// nothing. Without an identity, the description of an encrypted backup states only that it is encrypted.
 func ReadManifest(ctx context.Context, path string, identities ...age.Identity) (Manifest, error) {
 	r, err := openBackup(ctx, path, ReadOptions{Identities: identities})
 	if errors.Is(err, ErrEncrypted) && len(identities) == 0 {

@@ -271,10 +271,10 @@ func (b *Blobs) Delete(ctx context.Context, sha string) error {
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// DeleteUnused removes unused blobs and returns their hashes. It removes those for which isUsed returns false,
-// that were last put longer than olderThan ago, and that did not exist when a restore replaced a database that
-// still exists. Compute isUsed in a View that started after the last relevant Put. olderThan protects blobs
-// whose transactions have not started yet.
+// DeleteUnused removes unused blobs and returns their hashes. It removes those for which isUsed returns false, that
+// were last put more than olderThan ago, and that did not exist when a restore replaced a database of which a copy is
+// still kept. Compute isUsed in a View that started after the last relevant Put. olderThan protects blobs whose
+// transactions have not started yet.
 func (b *Blobs) DeleteUnused(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) (deleted []string, err error) {
 	limit := b.clock().Add(-olderThan)
 	if b.objects != nil {
@@ -318,8 +318,8 @@ func (b *Blobs) deleteIfOlder(sha string, cutoff time.Time) (deleted bool, _ err
 	return true, disk.SyncDir(filepath.Dir(path))
 }
 
-// ForEach calls fn with the hash of every blob in name order, until fn returns an error. If something else has
-// the name of a blob, such as a folder, it is a damaged blob.
+// ForEach calls fn with the hash of every blob in name order, until fn returns an error. Anything else with the name
+// of a blob, such as a folder, counts as a damaged blob.
 func (b *Blobs) ForEach(ctx context.Context, fn func(sha string) error) error {
 	if b.objects != nil {
 		return b.objects.List(ctx, "", func(name string, _ time.Time) error {

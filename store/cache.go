@@ -20,8 +20,8 @@ func NewCache[V any](db *DB, limit int, tables ...AnyTable) *Cache[V] {
 	return &Cache[V]{db: db, limit: limit, tables: tables, values: map[string]V{}}
 }
 
-// GetOrCompute returns the cached value with the given name, or calls compute and caches its result. Errors are
-// not cached. If other processes can write to the database, nothing is cached.
+// GetOrCompute returns the cached value with the given name, or calls compute and caches its result. Errors are not
+// cached. Nothing is cached if other processes can write to the database.
 func (m *Cache[V]) GetOrCompute(name string, compute func() (V, error)) (V, error) {
 	at, known := m.db.ChangeCount(m.tables...)
 	if !known {

@@ -210,7 +210,7 @@ func (c *checkedKV) updateTotal() error {
 	return c.driver.Put(metaTable, totalKey.b, appendChecksum(c.checkedTable(metaTable), totalKey.b, b))
 }
 
-// addChecksums adds checksums to all values of a database that was written before checksums existed.
+// addChecksums adds checksums to all values of a database that was written before checksums were introduced.
 func (c *checkedKV) addChecksums(ctx context.Context) error {
 	tables, err := c.driver.Tables()
 	if err != nil {

@@ -31,9 +31,9 @@ const (
 	maxRecordSize     = 32 << 20 // bytes after decompression
 )
 
-// recordDictionaryBytes is text that JSON records often contain. It must never change, because stored records
-// depend on it; a better one would need its own mark. It was created from the records of examples/harbor,
-// without IDs and times, by BuildS2Dict of github.com/klauspost/compress/dict (32 KB, hashes of 8 bytes).
+// recordDictionaryBytes is text that JSON records often contain. It must never change, because stored records depend
+// on it; a better dictionary would need a mark of its own. It was created from the records of examples/harbor, without
+// IDs and times, by BuildS2Dict of github.com/klauspost/compress/dict (32 KB, hashes of 8 bytes).
 //
 //go:embed record.dict
 var recordDictionaryBytes []byte

@@ -30,7 +30,7 @@ const (
 )
 
 var (
-	// Files are written once and mostly read by people, so they are compressed more than records.
+	// Files are written once and read mostly by people, so they are compressed more than records.
 	blobEncoders = newEncoders(zstd.SpeedBetterCompression)
 	packEncoders = newEncoders(zstd.SpeedDefault)
 	blobDecoders = sync.Pool{New: func() any {

@@ -18,9 +18,8 @@ type DiscardedRecords struct {
 // discardBatch is the number of records deleted in one transaction.
 const discardBatch = 1_000
 
-// DiscardAssessmentData ends the syncing of an assessment, and schedules its items, history and packs for
-// deletion by DB.DeleteDiscarded. The caller deletes the assessment, its versions and everything else that
-// appears in lists.
+// DiscardAssessmentData ends the syncing of an assessment, and schedules its items, history and packs for deletion by
+// DB.DeleteDiscarded. The caller must delete the assessment, its versions and everything else that appears in lists.
 func DiscardAssessmentData(tx *Tx, org, assessment string, versionIDs []string) error {
 	return discardRecords(tx, &DiscardedRecords{OrganizationID: org, AssessmentID: assessment, Deleted: true, VersionIDs: versionIDs})
 }

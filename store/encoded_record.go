@@ -27,10 +27,10 @@ func (w *EncodedRecord[R]) MemorySize() int {
 	return len(w.primary) + len(w.stored) + len(w.Extra) + max(w.size, 2*len(w.stored))
 }
 
-// WithSharedBody stores content only once that several records in the same scope of WithPacks have in common. A
-// record's JSON consists of a header, whose fields differ between records with equal content, and the body.
-// header returns a struct that encodes to the beginning of the record's JSON. equal reports whether two records
-// differ at most in the header.
+// WithSharedBody stores content that several records in the same scope of WithPacks have in common only once. A
+// record's JSON consists of a header, whose fields differ between records with equal content, and the body. header
+// returns a struct that encodes to the beginning of the record's JSON. equal reports whether two records differ at
+// most in the header.
 func WithSharedBody[R any](header func(*R) any, equal func(a, b *R) bool) Option[R] {
 	return func(t *Table[R]) {
 		t.equal = equal
@@ -76,7 +76,7 @@ func (s *untypedTable) encodeBody(r any) ([]byte, error) {
 	return plain[n:], nil
 }
 
-// replacementEscape is how encoding/json encodes invalid UTF-8.
+// replacementEscape is the escape that encoding/json writes for invalid UTF-8.
 var replacementEscape = []byte(`\ufffd`)
 
 // encodeHeader returns the beginning of a record's JSON, up to its body.

@@ -125,8 +125,8 @@ func poamItemFacts(i *api.POAMItem) []Amount {
 	return []Amount{{K(i.VersionID, i.Status, due), 1}}
 }
 
-// gapKey returns the key of a gap in the index "gaps". Findings of two versions can be compared by these keys
-// without reading them.
+// gapKey returns the key of a gap in the index "gaps". It allows findings of two versions to be compared without
+// reading them.
 func gapKey(f *api.Finding) []Key {
 	if !f.IsGap() {
 		return nil

@@ -18,7 +18,8 @@ import (
 // Layout of the data folder.
 const (
 	fileDatabase = "service.db"
-	// fileID is the file with the database's ID, which reveals that a database is missing or was exchanged.
+	// fileID is the file that contains the database's ID. It makes it possible to detect that a database is missing or
+	// was replaced by another one.
 	fileID     = "service.id"
 	dirBlobs   = "blobs"
 	dirBackups = "backups"

@@ -2,9 +2,9 @@ package store
 
 import "sync"
 
-// idGenerator issues IDs that begin with the time, so that records that refer to one another, such as the
-// events of an assessment, stay in order. Even if the clock is set back, an ID is never smaller than the last
-// one issued, including by an earlier process.
+// idGenerator issues IDs that begin with the time, so that records that refer to one another, such as the events of an
+// assessment, stay in order. Even if the clock is set back, an ID is never smaller than the last one issued, even if
+// an earlier process issued that.
 type idGenerator struct {
 	mu       sync.Mutex
 	generate func() string
@@ -13,7 +13,7 @@ type idGenerator struct {
 
 var lastIDKey = K("last id")
 
-// next returns a new ID. It is the last ID incremented if the clock gives a smaller one.
+// next returns a new ID. If the clock would result in a smaller ID than the last one, next increments that instead.
 func (i *idGenerator) next() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -135,9 +135,9 @@ func (db *DB) addChecksums(ctx context.Context) error {
 	return nil
 }
 
-// loadMeta reads the description of the database. isEmpty reports whether the database is empty, and
-// indexesCurrent whether its indexes match the schema. indexesCurrent is only valid if the database has the
-// program's own version.
+// loadMeta reads the description of the database. isEmpty reports whether the database is empty, and indexesCurrent
+// whether its indexes match the schema. indexesCurrent is valid only if the database has the program's own schema
+// version.
 func (db *DB) loadMeta(ctx context.Context) (isEmpty, indexesCurrent bool, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		found, err := tx.getMeta(metaKey, &db.meta)

@@ -17,8 +17,8 @@ import (
 //	ab/cdef…        a blob, as it would be stored in a file
 //	trash/ab/cdef…  a blob that was deleted because nothing referred to it
 //
-// A process may put a blob again and refer to it at the moment when another process deletes it. Therefore, a
-// deleted blob stays in the trash for a while, where reading it finds it.
+// A process may put a blob again and refer to it just when another process deletes it. Therefore, a deleted blob stays
+// in the trash for a while, where it is still found if it is read.
 type Objects interface {
 	// Put stores a file. contentSize is the size of its decompressed content.
 	Put(ctx context.Context, name string, file *os.File, contentSize int64) error

@@ -25,10 +25,10 @@ type Event struct {
 // consumer calls Next, does its work outside the transaction, and then calls Ack. After a crash in between, it
 // receives the same events again.
 //
-// An Update of a sole writer numbers its events. If several processes write, all of their Updates would conflict
-// over the number, so events are stored without one. The first Next in an Update numbers those that have been
-// committed, which is done by the one process that processes events. An event that is committed late gets a higher
-// number than those that were committed before, so none is skipped. The events of one organization are numbered
+// If there is a sole writer, each Update numbers its events. If several processes write, all of their Updates would
+// conflict over the number, so events are stored without one. Events that have been committed are numbered by the
+// first Next in an Update, which runs in the one process that processes events. An event that is committed late gets a
+// higher number than those that were committed before, so none is skipped. The events of one organization are numbered
 // in the order in which they were committed: their IDs are in that order (see Tx.FollowID).
 var Outbox outbox
 
@@ -100,8 +100,8 @@ func numberEvents(tx *Tx, limit int) error {
 	return nil
 }
 
-// Next returns up to limit events that the consumer has not acknowledged, in order. A new consumer
-// starts with the oldest event. In a View, the last ones may not have a number yet.
+// Next returns up to limit events that the consumer has not acknowledged, in order. A new consumer starts with the
+// oldest event. In a View, the last events may not have a number yet.
 func (outbox) Next(tx *Tx, consumer string, limit int) ([]Event, error) {
 	done, err := lastAcked(tx, consumer)
 	if err != nil {

@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	// pacedSize is how much of a backup is written between two decisions whether to pause.
+	// pacedSize is the amount of a backup that is written before the next decision whether to pause.
 	pacedSize = 4 << 20
-	// pauseFactor is how many times longer a pause takes than writing such a part. While a backup is writing,
-	// hardly any other writes get through on a machine with one disk. A total of five times the backup's own
-	// time leaves them more than 80% of their rate.
+	// pauseFactor is the length of a pause as a multiple of the time for writing such a part. While a backup is
+	// writing, hardly any other writes get through on a machine with one disk. With pauses, a backup takes five times
+	// as long, and other writes keep more than 80% of their rate.
 	pauseFactor = 4
 	// maxPause limits a pause, for example after the system was suspended.
 	maxPause = time.Second
 )
 
-// pacedWriter pauses after each part of a backup during which the store was written to, so that the backup
-// hardly slows down other writes. If there are none, it doesn't pause.
+// pacedWriter pauses after each part of a backup during which the store was written to, so that the backup hardly
+// slows down other writes. If there were no writes, it doesn't pause.
 type pacedWriter struct {
 	ctx     context.Context
 	w       io.Writer

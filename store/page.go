@@ -35,8 +35,8 @@ type PageQuery[R any] struct {
 	Hidden *int
 }
 
-// FilterIf returns the filter if it is needed, and nil otherwise. Without a filter, the total of a list needn't
-// be counted (see CountBy).
+// FilterIf returns the filter if it is needed, and nil otherwise. Without a filter, the total of a list need not be
+// counted (see CountBy).
 func FilterIf[R any](needed bool, filter func(*R) bool) func(*R) bool {
 	if !needed {
 		return nil

@@ -22,7 +22,7 @@ import (
 //	"counts", name, ID  numbers that the process shares with the others (shared_counts.go)
 const (
 	heartbeatInterval = 5 * time.Second
-	// aliveFor is how long a process is regarded as running after a heartbeat. It is longer than a restart of
+	// aliveFor is how long a process is regarded as running after a heartbeat. It exceeds the time that a restart of
 	// the database takes.
 	aliveFor = 20 * time.Second
 	// watchInterval is the time between two checks for changes by other processes.
@@ -103,7 +103,7 @@ type processes struct {
 	counted map[string]bool // names passed to ExchangeCounts for which there are numbers
 }
 
-// IsLeader reports whether this process is the one to do the work that only one of the processes sharing the
+// IsLeader reports whether this process is the leader, which does the work that only one of the processes sharing the
 // database may do, such as sending events from the outbox. A sole writer is always the leader.
 func (db *DB) IsLeader() bool {
 	if db.soleWriter {
@@ -114,7 +114,7 @@ func (db *DB) IsLeader() bool {
 	return db.processes.isLeader.Load() && db.clock().Sub(confirmed) < aliveFor-heartbeatInterval
 }
 
-// IsRunning reports whether the process with the given ID is running, as far as is known.
+// IsRunning reports whether the process with the given ID is running, as far as this process knows.
 func (tx *Tx) IsRunning(process string) (bool, error) {
 	if process == tx.db.processes.id {
 		return true, nil
@@ -259,7 +259,7 @@ func (db *DB) leaveProcesses() {
 	})
 }
 
-// watchOthers notifies goroutines that wait for changes when another process has written something.
+// watchOthers notifies goroutines waiting for changes when another process has written something.
 func (db *DB) watchOthers(ctx context.Context, w changeWatcher) {
 	ticks := time.NewTicker(watchInterval)
 	defer ticks.Stop()

@@ -24,12 +24,12 @@ import (
 
 // Restore restores the backup at path to the data folder o.Dir, which must not be in use (ErrLocked).
 //
-// First, the whole backup is unpacked into the folder for temporary files and verified. Then its blobs are
-// added to the existing ones, and the database and the additional files are replaced. The replaced files remain
-// in the folder of backups, under names that begin with the time. If a step fails, the earlier ones are undone.
-// If the process is killed, the folder has either the old database or the new one. If it has the old one, it
-// may contain blobs and additional files of the new one; in that case, restore again. The next start deletes
-// unfinished temporary files.
+// First, the whole backup is unpacked into the folder for temporary files and verified. Then its blobs are added to
+// the existing ones, and the database and the additional files are replaced. The replaced files remain in the folder
+// of backups, under names that begin with the time. If a step fails, the earlier ones are undone. If the process is
+// killed, the folder has either the old database or the new one. If it has the old one, it may contain blobs and
+// additional files of the new one; in that case, repeat the restore. The next start deletes unfinished temporary
+// files.
 //
 // For a backup with a newer schema, Restore returns ErrNewerSchema. A backup with an older schema is migrated
 // by the next Open, after a backup.
@@ -384,8 +384,8 @@ func (u *unpacked) moveBlobs() (added []string, err error) {
 
 const (
 	replacedDatabaseSuffix = ".db"
-	// replacedBlobsSuffix follows the name of a replaced database. The file lists the blobs that existed at
-	// that time, one per line. They are kept as long as that database exists.
+	// replacedBlobsSuffix is appended to the name of a replaced database. The resulting file lists the blobs that
+	// existed at that time, one per line. They are kept as long as that database exists.
 	replacedBlobsSuffix = ".blobs"
 )
 
@@ -399,7 +399,7 @@ func (u *unpacked) listReplacedBlobs(ctx context.Context) (list []byte, err erro
 	return list, err
 }
 
-// blobsOfReplacedDatabases returns the blobs that replaced databases which still exist may refer to.
+// blobsOfReplacedDatabases returns the blobs to which replaced databases that still exist may refer.
 func (b *Blobs) blobsOfReplacedDatabases() (map[string]bool, error) {
 	dir := filepath.Join(filepath.Dir(b.dir), dirBackups)
 	entries, err := os.ReadDir(dir)

@@ -7,8 +7,8 @@ import "bytes"
 const maxSkippedInGroup = 8
 
 // ScanGroups reads an index in order and calls use with the records of one group after the other, until it returns
-// false or an error; the rest of that group is skipped. The records of a group have the first parts of their keys in
-// common, which group returns. The organization is the first part of the keys of an index across tenants.
+// false or an error; the rest of that group is skipped. The records of a group have the same first key parts, as
+// returned by the function group. The organization is the first part of the keys of an index across tenants.
 func ScanGroups[R any](tx *Tx, index IndexView[R], group func(*R) []any, use func(*R) (more bool, err error)) error {
 	var options []ScanOption
 	for again := true; again; {
@@ -39,7 +39,7 @@ func ScanGroups[R any](tx *Tx, index IndexView[R], group func(*R) []any, use fun
 	return nil
 }
 
-// after limits the scan to keys after all those that begin with a key.
+// after limits the scan to keys that sort after all keys beginning with the given key.
 func after(key Key) ScanOption {
 	return func(s *scanOptions) { s.afterGroup = key }
 }

@@ -123,8 +123,8 @@ func indexNameFromDescription(description string) string {
 	return name
 }
 
-// forgetMissingTallies drops pending changes to tallies that have not been built yet, because building them
-// will count these changes again.
+// forgetMissingTallies drops pending changes to tallies that have not been built yet, because building them counts
+// these changes anyway.
 func (t *tableSet) forgetMissingTallies(tx *Tx) error {
 	for _, d := range t.sorted {
 		var have []string

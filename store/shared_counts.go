@@ -47,7 +47,7 @@ func (db *DB) ExchangeCounts(ctx context.Context, name string, period int64, own
 	return others, err
 }
 
-// hasCounts reports whether there is something to write: either numbers, or the removal of those written last.
+// hasCounts reports whether there is something to write: either new numbers, or the removal of those written last.
 func (p *processes) hasCounts(name string, some bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

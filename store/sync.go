@@ -154,15 +154,15 @@ func WithSyncLog[R any](target func(*R) SyncTarget) Option[R] {
 	return func(t *Table[R]) { t.untyped.syncTarget = func(r any) SyncTarget { return target(r.(*R)) } }
 }
 
-// WithRelatedSyncLog also logs changes to a table's records under the records that targets returns. These may be virtual:
-// records that only clones store, because their remote derives them from others.
+// WithRelatedSyncLog also logs changes to a table's records as changes to the records that targets returns. These may
+// be virtual records, which only clones store because their remote derives them from others.
 func WithRelatedSyncLog[R any](targets func(tx *Tx, org string, r *R) ([]SyncTarget, error)) Option[R] {
 	return func(t *Table[R]) {
 		t.untyped.relatedSyncTargets = func(tx *Tx, org string, r any) ([]SyncTarget, error) { return targets(tx, org, r.(*R)) }
 	}
 }
 
-// SyncTarget is the record under which a change is logged. If Table is empty, it is the changed record itself.
+// SyncTarget is the record for which a change is logged. If Table is empty, it is the changed record itself.
 type SyncTarget struct {
 	Assessment, Table string
 	Key               Key

@@ -52,9 +52,8 @@ func NewTable[R any](name string, key func(*R) Key, options ...Option[R]) *Table
 	return t
 }
 
-// Index adds an index, which finds records by keys other than the primary key. keys returns any number of keys
-// for a record. They may depend only on the record. If keys changes, rename the index, so that Open rebuilds
-// it.
+// Index adds an index, which finds records by keys other than the primary key. keys returns any number of keys for a
+// record and must depend only on the record. If the function changes, rename the index, so that Open rebuilds it.
 func Index[R any](name string, keys func(*R) []Key) Option[R] {
 	return newIndexOption(name, keys, false)
 }

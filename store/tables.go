@@ -270,15 +270,15 @@ var (
 	Translations = newTenantTable("translations", func(r *Translation) (string, Key) {
 		return r.OrganizationID, K(r.Language, r.StatementID)
 	})
-	// Corrections holds users' decisions about passages. It is never exported: it stays within the organization. Clones
-	// get the corrections that apply to their assessment; those made in other assessments as copies (see
-	// CopiedCorrectionID).
+	// Corrections holds users' decisions about passages. It is never exported: it stays within the organization.
+	// Clones get the corrections that apply to their assessment. Corrections made in other assessments are sent as
+	// copies (see CopiedCorrectionID).
 	Corrections = newTenantTable("corrections", func(r *api.Correction) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("passage", func(r *api.Correction) []Key { return []Key{K(r.StatementID, r.Passage.SHA256)} }),
 		Index("assessment", func(r *api.Correction) []Key { return []Key{K(r.AssessmentID, r.ControlCode)} }),
 		CountBy[api.Correction]("", 0), withAssessmentSyncLog(func(r *api.Correction) string { return r.AssessmentID }),
 		WithRelatedSyncLog(copiesOfCorrection))
-	// FormerMembers holds the people who were members, so that items that they own can be found.
+	// FormerMembers holds the people who used to be members, so that the items they still own can be found.
 	FormerMembers = newTenantTable("former_members", func(r *FormerMember) (string, Key) { return r.OrganizationID, K(r.UserID) })
 	Delegations   = newTenantTable("delegations", func(r *api.Delegation) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("delegate", func(r *api.Delegation) []Key { return []Key{K(r.DelegateID)} }),
@@ -509,13 +509,13 @@ func newTenantTable[R any](name string, tenantAndKey func(*R) (string, Key), opt
 		func(r *R) Key { _, key := tenantAndKey(r); return key }, options...)
 }
 
-// withCompanions declares keys that are read in most Updates that read the record with a given key, so that they are
-// read together.
+// withCompanions declares keys that are usually read in the same Update as the record with a given key, so that they
+// are read together.
 func withCompanions[R any](keys func(Key) []kv.Ref) Option[R] {
 	return func(t *Table[R]) { t.untyped.companions = keys }
 }
 
-// companionsOfAssessment returns the keys that are read to record a change of an assessment.
+// companionsOfAssessment returns the keys that are read when a change to an assessment is recorded.
 func companionsOfAssessment(assessment Key) []kv.Ref {
 	org, _, err := decodePart(assessment.b)
 	name, ok := org.(string)
@@ -547,7 +547,8 @@ func newVersionTable[R any](name string, parts figureParts, version func(*R) *ap
 	)
 }
 
-// copiesOfCorrection returns the copies of a correction in the clones of other assessments that may be of the same client.
+// copiesOfCorrection returns the copies of a correction in the clones of other assessments that may be for the same
+// client.
 func copiesOfCorrection(tx *Tx, org string, c *api.Correction) (out []SyncTarget, err error) {
 	if c.CopiedFrom != nil {
 		return nil, nil

@@ -34,18 +34,17 @@ type Amount struct {
 	N   int
 }
 
-// Tally maintains sums of the amounts that the records add to keys. The amounts may depend only on the record.
-// If amounts changes, rename the tally, so that Open computes it again.
+// Tally maintains, for each key, the sum of the amounts that records contribute. amounts must depend only on the
+// record. If the function changes, rename the tally, so that Open computes it again.
 func Tally[R any](name string, amounts func(*R) []Amount) Option[R] {
 	return func(t *Table[R]) {
 		t.untyped.addTally(&tally{name: name, amounts: func(r any) []Amount { return amounts(r.(*R)) }})
 	}
 }
 
-// CountBy maintains counts of records by the first parts of their keys in an order, which is an index or, if
-// order is "", the primary key. With it, counts and totals of lists with such a prefix needn't be computed. For
-// a TenantTable, the organization isn't one of the parts. Declare shorter prefixes of an order before longer
-// ones.
+// CountBy maintains counts of records by the first parts of their keys in an order, which is an index or, if order is
+// "", the primary key. With it, counts and totals of lists with such a prefix are available without counting. For a
+// TenantTable, the organization isn't one of the parts. Declare shorter prefixes of an order before longer ones.
 func CountBy[R any](order string, parts int) Option[R] {
 	return func(t *Table[R]) {
 		name := "count"
@@ -114,7 +113,7 @@ func (tx *Tx) forgetTally(table string) {
 	maps.DeleteFunc(tx.tallies, func(ref tallyRef, _ int64) bool { return ref.table == table })
 }
 
-// tallyChange updates the tallies for a changed record with the given added and removed index entries. old is
+// tallyChange updates the tallies for a changed record, given the index entries that were added and removed. old is
 // nil for a new record, and fresh is nil for a deleted one.
 func (s *untypedTable) tallyChange(tx *Tx, primary []byte, old, fresh any, added, removed []indexEntry) error {
 	for _, y := range s.tallies {
@@ -176,7 +175,7 @@ func (y *tally) updateCount(tx *Tx, key []byte, add bool) error {
 	return nil
 }
 
-// wholeTable is the key for the count of a whole table.
+// wholeTable is the key of the count for a whole table.
 var wholeTable = K(true)
 
 // lengthOfParts returns the length of the given number of parts at the beginning of a key.

@@ -177,7 +177,7 @@ func (t *TenantTable[R]) DeleteSome(tx *Tx, org string, limit int, prefix ...any
 	return t.table.untyped.deleteAll(tx, k, limit)
 }
 
-// Count works like Table.Count within the organization.
+// DeleteSome works like DeleteAll, but for at most limit records.
 func (t *TenantTable[R]) Count(tx *Tx, org string, prefix ...any) (int, error) {
 	return t.table.untyped.inPrimaryOrder().countInTenant(tx, org, prefix)
 }

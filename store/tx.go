@@ -68,8 +68,8 @@ func (tx *Tx) ReadAhead(name string) { tx.kv.remote.ReadAhead(name) }
 // maxIssued limits the memory that Tx.issued takes.
 const maxIssued = 1000
 
-// assumeMissingIfNew avoids reading a key that can't exist before this transaction, because it contains an ID that
-// the transaction has issued.
+// assumeMissingIfNew avoids reading a key that can't have existed before this transaction, because it contains an ID
+// that the transaction issued.
 func (tx *Tx) assumeMissingIfNew(table string, k Key) {
 	for rest := k.b; len(tx.issued) > 0 && len(rest) > 0; {
 		size, err := partSize(rest)
@@ -87,8 +87,8 @@ func (tx *Tx) assumeMissingIfNew(table string, k Key) {
 // IsWritable reports whether the transaction is an Update rather than a View.
 func (tx *Tx) IsWritable() bool { return tx.writable }
 
-// AfterCommit calls fn once the transaction is durable, but not if the transaction fails. Use it to notify a
-// worker, not to do work.
+// AfterCommit calls fn once the transaction is durable, but not if the transaction fails. Use it to notify a worker
+// rather than to do work.
 func (tx *Tx) AfterCommit(fn func()) { tx.afterCommit = append(tx.afterCommit, fn) }
 
 // NextSequence returns the next number of the named sequence: 1, 2, 3 and so on. A number is only reused if its

@@ -324,9 +324,9 @@ type indexEntry struct {
 	unique  bool
 }
 
-// value returns the entry's stored value. In a unique index, it is the primary key. In any other index, the key
-// ends with the primary key, and the value is a 0, with which no key begins, followed by the length of the
-// primary key.
+// value returns the entry's stored value. In a unique index, it is the primary key. In any other index, the key ends
+// with the primary key, and the value is a zero byte followed by the length of the primary key. No key begins with a
+// zero byte.
 func (e indexEntry) value() []byte {
 	if e.unique {
 		return e.primary
@@ -512,8 +512,8 @@ func (o orderedTable) scanPairsAhead(tx *Tx, in scanOptions, ahead func([]kv.Pai
 	}
 }
 
-// prefetch reads the records that pairs of this order refer to, and the packs that contain them if withPacks is
-// set. What it can't decode is left to whoever decodes the pairs.
+// prefetch reads the records that pairs of this order refer to, and the packs that contain them if withPacks is set.
+// It ignores pairs that it can't decode, because the code that decodes the pairs reports them.
 func (o orderedTable) prefetch(tx *Tx, pairs []kv.Pair, withPacks bool) error {
 	if o.ix == nil && (!withPacks || o.packScope == nil) {
 		return nil

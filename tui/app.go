@@ -33,8 +33,7 @@ type textCapturer interface {
 	handleTextKey(k tea.KeyMsg) (tea.Cmd, bool)
 }
 
-// backStepper is a screen on which the user can step back without leaving it, for example by clearing a
-// filter.
+// backStepper is a screen on which the user can go back a step without leaving it, for example by clearing a filter.
 type backStepper interface{ stepBack() bool }
 
 // mouseTarget is a screen that handles the mouse.

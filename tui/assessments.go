@@ -118,7 +118,8 @@ func promptNextAssessment(a *App, earlier *api.Assessment) tea.Cmd {
 	return nil
 }
 
-// nextName returns a name with its last year raised by one: "Acme 2026" becomes "Acme 2027". Other names are returned as they are.
+// nextName returns a name with the last year in it increased by one: "Acme 2026" becomes "Acme 2027". Other names are
+// returned unchanged.
 func nextName(name string) string {
 	at := year.FindAllStringIndex(name, -1)
 	if len(at) == 0 {

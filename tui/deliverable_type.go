@@ -77,8 +77,8 @@ type deliverableType struct {
 	compileFilter func(text string) (func(item any) bool, error)
 }
 
-// newDeliverableType completes k with the functions that follow from the types of its versions V and items I,
-// and returns it.
+// newDeliverableType adds to k the functions that can be derived from the types of its versions V and items I, and
+// returns k.
 func newDeliverableType[V, I any](
 	k deliverableType,
 	list api.Op[api.AssessmentListInput, api.List[V]],
@@ -211,7 +211,7 @@ func (r *row) describeOwner() (string, draw.Style) {
 	return owner, draw.Plain
 }
 
-// savedValue returns a field's saved value.
+// savedValue returns a field's value without unsaved changes.
 func (r *row) savedValue(field string) string {
 	if a := r.kind.findAttr(field); a != nil {
 		return a.get(r.item)

@@ -51,7 +51,7 @@ func (h *help) view(w, height int) []draw.Line {
 	return draw.ScrollLines(p.Lines, &h.scroll, height, "")
 }
 
-// legend explains the symbols shown before rows and in the side bar.
+// legend explains the symbols shown in front of rows and in the side bar.
 var legend = [][2]string{
 	{"›", "the cursor"},
 	{"●", "marked"},

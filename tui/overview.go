@@ -466,7 +466,7 @@ func nextStepKey(st *api.AssessmentStatus) string {
 	return " (n)"
 }
 
-// drawStateTrack draws the states in one line: done, current, remaining; ◆ and ◇ are gates.
+// drawStateTrack draws the states in one line: completed, current and remaining ones. ◆ and ◇ are gates.
 func drawStateTrack(current api.State) draw.Line {
 	var b strings.Builder
 	for _, s := range api.States() {

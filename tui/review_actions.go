@@ -231,7 +231,7 @@ func (v *review) moveCursorOrScroll(direction string) tea.Cmd {
 	})
 }
 
-// historyDelay is how long the cursor rests before a row's history is loaded.
+// historyDelay is how long the cursor must rest on a row before the row's history is loaded.
 const historyDelay = 150 * time.Millisecond
 
 // stepBack returns from the item to the list or, in the list, clears the filter or the marks. It returns
@@ -423,7 +423,7 @@ func (a *attr) validationError(text string) string {
 	return ""
 }
 
-// subset is a part of a review's items.
+// subset is a subset of a review's items.
 type subset int
 
 const (
@@ -433,7 +433,7 @@ const (
 	showSample          // those to read in a review by sampling
 )
 
-// showOnly shows only a part of the items, or all if that part is shown already.
+// showOnly shows only a subset of the items, or all items if that subset is already shown.
 func (v *review) showOnly(part subset) {
 	if v.shown == part {
 		part = showAll

@@ -61,7 +61,7 @@ func (v *review) view(w, h int) []draw.Line {
 	return append(out, v.list.Draw(w, h, true)...)
 }
 
-// filterOrCountsLine returns the line above the list, which shows the filter or else the counts.
+// filterOrCountsLine returns the line above the list, which shows the filter or, if there is none, the counts.
 func (v *review) filterOrCountsLine(w int) draw.Line {
 	if f := filterLine(v.filterField, &v.list, w-24); f != nil {
 		if err := v.list.FilterError(); err != nil {

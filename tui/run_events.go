@@ -105,7 +105,7 @@ func (s activityReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// readEvent reads the next event of a run, and returns the run as it was then.
+// readEvent reads the next event of a run and returns the run's state at that time.
 func readEvent(s *bufio.Scanner) (*api.WorkflowRun, error) {
 	kind, data := "", ""
 	for s.Scan() {

@@ -33,14 +33,15 @@ func (v *review) showOrHideSample() tea.Cmd {
 	})
 }
 
-// refreshSample reads the state of the review by sampling again after items were read.
+// refreshSample reads the state of a sampling review again after items were reviewed.
 func (v *review) refreshSample() tea.Cmd {
 	return v.readSample(func(ctx context.Context, in *api.DrawReviewInput) (*api.ReviewSample, error) {
 		return call(ctx, v.app.Caller, api.GetReview, &in.SoAInput)
 	})
 }
 
-// readSample shows the items of a sampling review and its result. Items that were read in the meantime stay on the screen.
+// readSample loads a sampling review, and shows its items and its result. Items that were read in the meantime stay on
+// the screen.
 func (v *review) readSample(read func(context.Context, *api.DrawReviewInput) (*api.ReviewSample, error)) tea.Cmd {
 	in := &api.DrawReviewInput{SoAInput: api.SoAInput{SoAVersionID: v.version.ID}}
 	wasShown := v.shown == showSample
@@ -70,7 +71,7 @@ func (v *review) readSample(read func(context.Context, *api.DrawReviewInput) (*a
 	})
 }
 
-// isOpen reports whether an item needs attention: in a review by sampling, whether it is still to be read.
+// isOpen reports whether an item needs attention. In a sampling review, that is the case if it still has to be read.
 func (v *review) isOpen(r *row) bool {
 	if v.shown != showSample {
 		return v.kind.isOpen(r)
@@ -84,7 +85,7 @@ func (v *review) isOpen(r *row) bool {
 	return v.sampled[r.head.ControlCode] && !slices.ContainsFunc(r.head.EditedFields, isReviewed)
 }
 
-// openLabel describes the items for which isOpen returns true.
+// openLabel returns the label for the items for which isOpen returns true.
 func (v *review) openLabel() string {
 	if v.shown == showSample {
 		return "to read"
@@ -92,7 +93,7 @@ func (v *review) openLabel() string {
 	return v.kind.openLabel
 }
 
-// confirms reports whether setting a field of an item to the value it has confirms the item as read.
+// confirms reports whether setting a field of an item to its current value confirms that the item was read.
 func (v *review) confirms(r *row, field string) bool {
 	return field == "needs_review" && v.shown == showSample && v.isOpen(r)
 }

@@ -199,7 +199,8 @@ func (s *saver) sendNextEdits(a *App) tea.Cmd {
 	})
 }
 
-// sendEditOrFetchTheirs sends a change and, if another user was first, fetches their version.
+// sendEditOrFetchTheirs sends a change. If another user has changed the item in the meantime, it fetches that user's
+// version.
 func (k *deliverableType) sendEditOrFetchTheirs(ctx context.Context, c Caller, versionID string, o editRequest) editResult {
 	item, err := k.patchItem(ctx, c, o.id, matchRevision(o.revision), o.body)
 	if err == nil && k.keyOf(item) != o.edit.key {

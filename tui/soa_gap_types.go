@@ -228,7 +228,7 @@ func renderSoAFields(p *draw.Page, r *row) {
 	}
 }
 
-// renderDisagreement shows what both readers say, each with its quotes, for the requirements on which they differ.
+// renderDisagreement shows, for the requirements on which the two readers differ, the verdict of each with its quotes.
 func renderDisagreement(p *draw.Page, i *api.SoAItem) {
 	second := i.SecondReading
 	if second == nil {
@@ -248,7 +248,7 @@ func renderDisagreement(p *draw.Page, i *api.SoAItem) {
 	}
 }
 
-// renderSide shows what one reader says of a requirement, with its quotes.
+// renderSide shows one reader's verdict on a requirement, with its quotes.
 func renderSide(p *draw.Page, reader string, s api.Statement, quotes []api.Evidence) {
 	p.AddIndented(2, draw.Bold, reader+" reader: "+prose.Humanize(s.Verdict))
 	shown := false

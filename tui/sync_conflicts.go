@@ -110,7 +110,7 @@ func conflictField(c *api.SyncConflict) *attr {
 	return nil
 }
 
-// formatConflictSide formats the value of one side of a conflict as other screens do.
+// formatConflictSide formats the value of one side of a conflict in the same way as other screens.
 func formatConflictSide(c *api.SyncConflict, s api.SyncSide) string {
 	text := sideValueText(s)
 	if a := conflictField(c); a != nil && slices.Contains(a.choices, text) {

@@ -30,7 +30,7 @@ func newEntry(id string, record any, styles []draw.Style, cells ...string) entry
 	return entry{id: id, cells: cells, styles: styles, filterText: strings.ToLower(strings.Join(cells, " ")), record: record}
 }
 
-// table is a screen with a list of records, and the selected one on the right.
+// table is a screen that shows a list of records, with the selected record on the right.
 type table struct {
 	app *App
 	// label names it in the help, parentTitle is shown in the header.
@@ -65,7 +65,7 @@ type table struct {
 	drawn                 []draw.Line
 }
 
-// initialRows is the number of rows loaded at first; m loads more.
+// initialRows is the number of rows loaded at first. The key m loads more.
 const initialRows = 1000
 
 // refreshInterval is the time between refreshes of live tables.
@@ -139,7 +139,7 @@ func (t *table) readPages(cursor string, entriesSoFar []entry, limit, seq int) t
 	})
 }
 
-// refreshWhileLive schedules a refresh if any record is live.
+// refreshWhileLive schedules a refresh if any record can still change.
 func (t *table) refreshWhileLive() tea.Cmd {
 	if t.isLive == nil || t.app.topScreen() != screen(t) {
 		return nil

@@ -85,8 +85,8 @@ func call[I, O any](ctx context.Context, c Caller, op api.Op[I, O], in *I) (*O, 
 	return &out, nil
 }
 
-// isCompleteResponse reports whether a response is complete: a list needs rows, which may be empty, and a
-// record needs an ID. JSON of another shape has neither.
+// isCompleteResponse reports whether a response is complete: a list needs rows, which may be empty, and a record needs
+// an ID. Other JSON has neither.
 func isCompleteResponse(out any) bool {
 	v := reflect.ValueOf(out).Elem()
 	if v.Kind() != reflect.Struct {

@@ -7,11 +7,11 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// maxUndoSteps limits the undo steps and maxUndoRows their rows in total; the last step is always
-// kept.
+// maxUndoSteps is the maximum number of undo steps, and maxUndoRows the maximum number of rows in all of them. The
+// last step is always kept.
 const maxUndoSteps, maxUndoRows = 200, 30_000
 
-// undoGroup is an undo step: the previous state of the rows it changed.
+// undoGroup is an undo step. It holds the previous state of the rows that the step changed.
 type undoGroup struct{ rows []undoRow }
 
 // undoRow is the previous state of one row.
@@ -44,7 +44,7 @@ func (v *review) newUndoRow(r *row) undoRow {
 	return out
 }
 
-// undo reverts the last step. Fields that had drafted values are reset to these.
+// undo reverts the last step. Fields whose previous values had been drafted are reset to those values.
 func (v *review) undo() tea.Cmd {
 	if len(v.undoStack) == 0 {
 		return nil

@@ -137,7 +137,7 @@ var (
 	hashes = lazyregexp.New(`\b([0-9a-f]{12})[0-9a-f]{52}\b`)
 )
 
-// readable returns a text of the record with the API's values as words, and hashes shortened.
+// readable returns a text from an audit record for display, with API values converted to words and hashes shortened.
 func readable(s string) string {
 	s = hashes.ReplaceAllString(s, "$1…")
 	return codes.ReplaceAllStringFunc(s, prose.Humanize[string])

@@ -148,7 +148,7 @@ func integrationFields(t api.IntegrationType, have *api.Integration) (out []fiel
 	return out
 }
 
-// fieldHint returns the hint for a field as a sentence. If the hint is an example URL, it is returned unchanged.
+// fieldHint returns the hint for a field as a sentence. If the hint is an example URL, fieldHint returns it unchanged.
 func fieldHint(f api.IntegrationField) string {
 	if strings.HasPrefix(f.Doc, "http") {
 		return f.Doc

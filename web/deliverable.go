@@ -254,7 +254,8 @@ func (v *visit) showDeliverable() error {
 	return v.render("table.html", a.Name+": "+k.Title(), &page)
 }
 
-// answerIDs sends the IDs of rows to the page's script, or why the expression that selects them is not accepted.
+// answerIDs sends the page's script the IDs of the rows that an expression selects, or the reason why the expression
+// is invalid.
 func (v *visit) answerIDs(rows []row, err error) error {
 	if err != nil {
 		return v.answerScript(err)
@@ -339,8 +340,8 @@ func (v *visit) editMany(k *kind, assessmentID string) (changed int, editID stri
 	return len(result.Lines), result.EditID, nil
 }
 
-// lastEditOf returns the ID of the visitor's last change in an assessment that has not been undone, or "" if it isn't one of
-// the given item alone.
+// lastEditOf returns the ID of the visitor's last change in an assessment that has not been undone, or "" if that
+// change concerned more than the given item.
 func (v *visit) lastEditOf(assessmentID, itemID string) (string, error) {
 	in := api.UndoInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessmentID}}
 	in.Body.DryRun = true
@@ -490,8 +491,8 @@ func (t *table) newestChange() (at time.Time) {
 	return at
 }
 
-// replace returns a copy of the rows in which the changed ones are replaced. It returns nil if rows were added
-// or removed as well.
+// replace returns a copy of the rows in which the changed ones are replaced. It returns nil if rows were also added or
+// removed.
 func (t *table) replace(changed []row, count int) []row {
 	if len(changed) == 0 || count != len(t.rows) {
 		return nil

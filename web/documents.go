@@ -157,8 +157,8 @@ var sheetTypes = []string{
 	"application/vnd.oasis.opendocument.spreadsheet",
 }
 
-// Original returns the address of the original for viewing, given that of the start page: at the page with the quote, as wide as
-// the viewer.
+// Original returns the URL for viewing the original. root is the relative URL of the start page. A PDF is opened at the
+// page with the quote and fitted to the viewer's width.
 func (p *documentPage) Original(root string) template.URL {
 	address := root + "assessments/" + p.Assessment.ID + "/documents/" + p.ID + "/file?show"
 	if p.PageCount > 0 && p.Page > 0 {
@@ -270,7 +270,7 @@ func (v *visit) renderDocument(page *documentPage, chosen string, start int) err
 	return v.render("document.html", page.Filename, page)
 }
 
-// changeDocument deletes a document, or has it read again.
+// changeDocument deletes a document or reads it again.
 func (v *visit) changeDocument() error {
 	d, err := v.findDocument(v.r.PathValue("document"))
 	if err != nil {

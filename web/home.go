@@ -34,7 +34,7 @@ type assessmentRow struct {
 	Summary *api.AssessmentSummary
 }
 
-// planRow is an open plan item that the visitor owns.
+// planRow is an open plan item owned by the visitor.
 type planRow struct {
 	api.POAMItem
 	AssessmentName string
@@ -63,7 +63,7 @@ func (v *visit) mentionsIn(a api.Assessment) (out []mentionRow, err error) {
 	return out, err
 }
 
-// openSummaries is the number of assessments for which the start page shows totals and plan items.
+// openSummaries is the number of assessments whose totals and plan items the start page shows.
 const openSummaries = 12
 
 func (v *visit) showHome() error {

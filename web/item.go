@@ -140,7 +140,7 @@ func (p *itemPage) QuotesOf(statement string) (out []api.Evidence) {
 	return out
 }
 
-// OtherQuotes returns the quotes that relate to none of the displayed statements.
+// OtherQuotes returns the quotes that don't relate to any of the displayed statements.
 func (p *itemPage) OtherQuotes() (out []api.Evidence) {
 	for _, e := range p.Evidence {
 		if !slices.ContainsFunc(p.Statements, func(s api.Statement) bool { return e.RelatesTo(s.Text) }) {
@@ -367,7 +367,7 @@ func (f *field) toAPI(entered string) any {
 	return entered
 }
 
-// ShownValue returns the visitor's input if there is any, and the item's value otherwise.
+// ShownValue returns the visitor's input if there is any, and otherwise the item's value.
 func (f *field) ShownValue() string {
 	if f.Changed {
 		return f.Entered

@@ -72,7 +72,8 @@ type enum[S any] interface {
 	Values() []S
 }
 
-// tagCell returns a cell with a tag. It is sorted in the order in which its type lists the values.
+// tagCell returns a cell that shows a value as a tag. It sorts by the order in which the value's type lists its
+// values.
 func tagCell[S enum[S]](value S) cell { return orderedTagCell(value, value.Values()) }
 
 // orderedTagCell returns a cell that shows value as a tag and sorts by the position of value in order.
@@ -80,7 +81,7 @@ func orderedTagCell[S ~string](value S, order []S) cell {
 	return cell{prose.Label(value), string(value), float64(slices.Index(order, value))}
 }
 
-// numberCell returns a cell that is sorted by a number.
+// numberCell returns a cell that shows a number and sorts by it.
 func numberCell(text string, rank float64) cell { return cell{text, "", rank} }
 
 // textCell returns a cell with a text, or an empty one if text is nil.
@@ -266,12 +267,12 @@ func sortFor(after time.Time) string {
 	return "-updated_at"
 }
 
-// maxRefreshed is the maximum number of changed items for which a cached table is updated rather than read
+// maxRefreshed is the maximum number of changed items up to which a cached table is updated instead of being read
 // again.
 const maxRefreshed = 20
 
-// fetchRows reads the items of a list and converts them to rows. With a time after which to look, it only returns the
-// items changed since, or nil if there are more than maxRefreshed.
+// fetchRows reads the items of a list and converts them to rows. If after is set, it returns only the items changed
+// since then, or nil if there are more than maxRefreshed.
 func fetchRows[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, after time.Time, toRow func(*T) row) ([]row, error) {
 	if after.IsZero() {
 		items, err := all(v, op, in)
@@ -290,7 +291,7 @@ func fetchRows[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, after time.
 	return rows[:n], nil
 }
 
-// fetchRecords reads a list and returns the records that have one of the IDs.
+// fetchRecords reads a list and returns the records with the given IDs.
 func fetchRecords[I, T any](v *visit, op api.Op[I, api.List[T]], in *I, ids map[string]bool, id func(*T) string) (out []any, err error) {
 	items, err := all(v, op, in)
 	for i := range items {

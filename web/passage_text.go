@@ -19,7 +19,7 @@ type sheetRow struct {
 	Mark  bool
 }
 
-// minSheetRows is the number of consecutive rows from which a passage of a sheet is shown as a table.
+// minSheetRows is the minimum number of consecutive rows for which a passage of a sheet is shown as a table.
 const minSheetRows = 2
 
 // markQuote returns a text with the quote highlighted, if it contains one.
@@ -95,11 +95,11 @@ func rowCells(row string, columns []string) []string {
 	return cells
 }
 
-// maxFragmentWords is the number of words of a quote up to which browsers are given all of it to find.
+// maxFragmentWords is the maximum length, in words, of a quote that browsers are asked to find as a whole.
 const maxFragmentWords = 12
 
-// fragmentOf returns the part of an address that makes browsers highlight a quote in a document: all its words or, of a long
-// one, the first and last.
+// fragmentOf returns the URL fragment that makes browsers highlight a quote in a document. It contains all words of
+// the quote or, if it is long, only the first and last ones.
 func fragmentOf(quote string) string {
 	words := strings.Fields(quote)
 	if len(words) == 0 {

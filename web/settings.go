@@ -411,7 +411,7 @@ var webhooksPanel = panel{
 	},
 }
 
-// toggle returns the action that turns something on or off; switchName returns the label of its button.
+// toggle returns the action that changes the current state, "off" or "on"; switchName returns the label of its button.
 func toggle(on bool) string {
 	if on {
 		return "off"

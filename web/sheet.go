@@ -43,8 +43,8 @@ type line struct {
 	Forms []form
 }
 
-// value is a fact or a table cell. Label is used only for facts. Tone is the API's value if it is shown as a
-// tag. Href is relative to the start page. Parts are pieces of text, some of which are highlighted.
+// value is a fact or a table cell. Label is used only for facts. Tone is the API's value if it is shown as a tag. Href
+// is relative to the start page. Parts are pieces of the text, some of which are highlighted.
 type value struct {
 	Label, Text, Tone, Href string
 	At                      *time.Time
@@ -160,7 +160,7 @@ func (p *panel) post(v *visit) error {
 	return v.redirect(strings.TrimPrefix(v.r.URL.Path, "/") + "?" + savedNotice)
 }
 
-// render shows the panel's content below what an action has put on the sheet.
+// render shows the panel's content below anything that an action has put on the sheet.
 func (p *panel) render(v *visit, s *sheet) error {
 	title := p.title
 	if err := p.show(v, s); err != nil {
@@ -241,14 +241,14 @@ func (f field) withValue(text string) field {
 	return f
 }
 
-// choiceOrAny returns a choice whose first option is "any".
+// choiceOrAny returns a select field whose first option is "any".
 func choiceOrAny[S ~string](name, label string, given string, values ...S) field {
 	f := choice(name, label, S(given), values)
 	f.Options = slices.Insert(f.Options, 0, option{"", "Any"})
 	return f
 }
 
-// listField returns the entries of a form field, which are separated by commas, spaces or line breaks.
+// listField returns the entries of a form field. Entries are separated by commas, spaces or line breaks.
 func (v *visit) listField(name string) []string {
 	return strings.FieldsFunc(v.field(name), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
 }
@@ -269,5 +269,5 @@ func (v *visit) nextPageLinks(p api.Pagination) []link {
 	return []link{{Text: "More", Href: strings.TrimPrefix(v.r.URL.Path, "/") + "?" + q.Encode()}}
 }
 
-// queryParam returns a query parameter of the URL, without surrounding space.
+// queryParam returns a query parameter of the URL, without surrounding white space.
 func (v *visit) queryParam(name string) string { return strings.TrimSpace(v.r.URL.Query().Get(name)) }

@@ -46,7 +46,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 // label returns an API value as capitalized words.
 func label(s any) string { return prose.Capitalize(prose.Humanize(text(s))) }
 
-// text returns a value of a string type, or the one that v points to, as a string.
+// text returns a value of a string type, or the string that v points to, as a string.
 func text(v any) string { return reflect.Indirect(reflect.ValueOf(v)).String() }
 
 // sentence returns a message as a sentence.

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// timeline is a Gantt chart of a plan's open items, by due date. Places are in percent of its width.
+// timeline is a Gantt chart of a plan's open items, by due date. Positions are percentages of its width.
 type timeline struct {
 	Items  []timelineItem
 	Months []timelineMonth

@@ -26,13 +26,13 @@ type trendPoint struct {
 	X                    int
 }
 
-// maxTrend is the number of assessments in a trend, and maxTrendLabels that of labels below one.
+// maxTrend is the maximum number of assessments in a trend, and maxTrendLabels the maximum number of labels below it.
 const maxTrend, maxTrendLabels = 8, 8
 
-// Y returns where the compliance of a point is drawn.
+// Y returns the vertical position at which a point's compliance is drawn.
 func (p *trendPoint) Y() int { return 160 - int(*p.Compliance*1.4) }
 
-// Percent returns the compliance as a text, or "" if it isn't known.
+// Percent returns the compliance as text, or "" if it isn't known.
 func (p *trendPoint) Percent() string {
 	if p.Compliance == nil {
 		return ""
@@ -40,7 +40,7 @@ func (p *trendPoint) Percent() string {
 	return prose.Decimal(*p.Compliance) + "%"
 }
 
-// Level returns the mean level as a text, or "" if it isn't known.
+// Level returns the mean maturity level as text, or "" if it isn't known.
 func (p *trendPoint) Level() string {
 	if p.Maturity == nil {
 		return ""

@@ -180,7 +180,7 @@ func (v *visit) field(name string) string {
 // tokenField is the form field with the token that proves that a form comes from a page of this session.
 const tokenField = "csrf"
 
-// formToken returns the token for the forms of the session. Its bytes differ each time, so that the size of
+// formToken returns the token for the forms of the session. It is masked differently each time, so that the size of
 // compressed pages doesn't reveal it.
 func (v *visit) formToken() string {
 	mask := make([]byte, sha256.Size)
@@ -330,8 +330,8 @@ func writePage(w http.ResponseWriter, status int, name, policy string, f *frame)
 	return nil
 }
 
-// refuse shows the page again, with the reason why its form was rejected. Errors that no other input would
-// avoid are returned.
+// refuse shows the page again, with the reason why its form was rejected. It returns errors that different input would
+// not avoid.
 func (v *visit) refuse(err error, show func() error) error {
 	if api.IsCode(err, api.CodeUnauthorized) || api.IsCode(err, api.CodeNotFound) {
 		return err
@@ -339,7 +339,7 @@ func (v *visit) refuse(err error, show func() error) error {
 	return v.complain(err, show)
 }
 
-// complain shows the page again with an error, unless it is an internal one, which is returned.
+// complain shows the page again with an error. An internal error is returned instead.
 func (v *visit) complain(err error, show func() error) error {
 	e := api.AsError(err)
 	if e.Code == api.CodeInternal {

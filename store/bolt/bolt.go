@@ -174,8 +174,8 @@ func openOnce(path string, o *bbolt.Options) (b *bbolt.DB, file *os.File, err er
 	return nil, nil, errors.Join(err, b.Close())
 }
 
-// initialMmapSize returns the initial size of the memory mapping. The mapping reserves addresses, not memory.
-// The file can grow to that size without a new mapping, for which a writer would have to wait for all readers.
+// initialMmapSize returns the initial size of the memory mapping. The mapping only reserves addresses, not memory. Up
+// to that size, the file can grow without a new mapping, for which a writer would have to wait for all readers.
 func initialMmapSize() int {
 	switch {
 	case runtime.GOOS == "windows": // on Windows, the mapping would determine the size of the file
@@ -213,8 +213,8 @@ func toKVError(path string, err error) error {
 	return disk.ClassifyError(err)
 }
 
-// catchDamage converts a panic caused by a damaged file to kv.ErrCorrupt. Such a panic comes from bbolt, or is
-// a fault of the mapped memory if the file was truncated while open.
+// catchDamage converts a panic caused by a damaged file to kv.ErrCorrupt. Such a panic is raised by bbolt, or by
+// access to mapped memory if the file was truncated while open.
 func catchDamage(path string, err *error) {
 	p := recover()
 	if p == nil {

@@ -21,9 +21,9 @@ import (
 // Update that gets the token a second time commits, and all Updates return. If no others are waiting, an Update
 // commits on its own immediately.
 //
-// The functions see what those before them wrote. If one fails, its writes are undone and the others are not
-// affected. All Updates return only after the commit, even those that failed, because their error may be the
-// result of what others wrote. If the commit fails, all return its error.
+// Each function sees what those before it wrote. If one fails, its writes are undone and the others are not affected.
+// All Updates return only after the commit, even those that failed, because their error may be the result of what
+// others wrote. If the commit fails, all return its error.
 type group struct {
 	bolt    *bbolt.Tx
 	tables  map[string]*table
@@ -79,8 +79,8 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 	return cmp.Or(g.err, err)
 }
 
-// runInGroup runs fn in the open group, or in a new one. It returns the group if there is something to commit,
-// even if fn fails. The caller holds the token; if fn panics, the token is released.
+// runInGroup runs fn in the open group, or in a new one. It returns the group if there is something to commit, even if
+// fn fails. The caller must hold the token, which is released if fn panics.
 func (db *DB) runInGroup(ctx context.Context, fn func(kv.KV) error) (_ *group, err error) {
 	if err := db.checkNotTruncated(); err != nil {
 		db.endGroup(err)
@@ -157,7 +157,7 @@ func (db *DB) callConvertingDamage(t *tx, fn func(kv.KV) error) (err error) {
 	return err
 }
 
-// commitGroup commits the open group. The caller holds the token.
+// commitGroup commits the open group. The caller must hold the token.
 func (db *DB) commitGroup(ctx context.Context) {
 	g := db.group
 	err := db.commit(g.bolt)
@@ -175,7 +175,7 @@ func (db *DB) commit(btx *bbolt.Tx) (err error) {
 	return toKVError(db.path, btx.Commit())
 }
 
-// endGroup rolls back the open group, if there is one, and sets its members' error. The caller holds the token.
+// endGroup rolls back the open group, if there is one, and sets its members' error. The caller must hold the token.
 func (db *DB) endGroup(err error) {
 	g := db.group
 	if g == nil {

@@ -27,8 +27,8 @@ func (db *DB) compareClocks(ctx context.Context) error {
 	return nil
 }
 
-// ChangesByOthers returns a text that changes when another process has committed a transaction. It consists of
-// the marks of all other processes.
+// ChangesByOthers returns a string that changes when another process has committed a transaction. It consists of the
+// marks of all other processes.
 func (db *DB) ChangesByOthers(ctx context.Context) (string, error) {
 	rows, err := db.pool.Query(ctx, selectMarks)
 	if err != nil {

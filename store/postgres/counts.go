@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Counts are the numbers of what transactions have done. They are for tests.
+// Counts holds the numbers of operations that transactions have performed. It is for tests.
 type Counts struct {
 	RoundTrips  atomic.Int64 // messages to the database that were answered
 	Repetitions atomic.Int64 // Updates that ran again after a conflict or a lost connection

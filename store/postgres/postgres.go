@@ -34,7 +34,7 @@ const (
 	// previous one, and up to half of it is random.
 	firstPause   = 5 * time.Millisecond
 	longestPause = 500 * time.Millisecond
-	// settleTimeout is how long to try to find out whether a transaction was committed.
+	// settleTimeout is the time allowed for finding out whether a transaction was committed.
 	settleTimeout = time.Minute
 	endTimeout    = 5 * time.Second // timeout of a rollback, and of a statement after its context has ended
 )

@@ -28,7 +28,7 @@ const (
 
 	selectMarks = `SELECT key, value FROM entries WHERE tbl = ''::bytea AND key >= 'w'::bytea AND key < 'x'::bytea ORDER BY key`
 
-	// These return the keys adjacent to one that doesn't exist.
+	// These statements return the keys adjacent to one that doesn't exist.
 	selectKeyBefore = `SELECT key FROM entries WHERE tbl = $1 AND key < $2 ORDER BY key DESC LIMIT 1`
 	selectKeyAfter  = `SELECT key FROM entries WHERE tbl = $1 AND key > $2 ORDER BY key LIMIT 1`
 
@@ -44,15 +44,15 @@ const (
 		SELECT new.tbl, new.key, new.value FROM unnest($1::bytea[], $2::bytea[], $3::bytea[]) AS new (tbl, key, value)
 		ON CONFLICT (tbl, key) DO UPDATE SET value = excluded.value`
 
-	// Reading before inserting makes a concurrent Drop of the table a conflict.
+	// This statement reads before inserting, so that a concurrent Drop of the table becomes a conflict.
 	insertTables = `INSERT INTO entries (tbl, key, value)
 		SELECT ''::bytea, new.key, ''::bytea FROM unnest($1::bytea[]) AS new (key)
 		WHERE NOT EXISTS (SELECT 1 FROM entries AS old WHERE old.tbl = ''::bytea AND old.key = new.key)
 		ON CONFLICT (tbl, key) DO NOTHING`
 
-	// If the value isn't the expected one, it becomes NULL, which is an error.
+	// In this statement, the value becomes NULL, which is an error, if it isn't the expected one.
 	updateMark = `UPDATE entries SET value = CASE WHEN value = $2::bytea THEN $3::bytea END WHERE tbl = ''::bytea AND key = $1`
-	// This waits for a transaction that has changed the mark, and makes any transaction fail that changes it
-	// later.
+	// This statement waits for a transaction that has changed the mark, and makes any transaction fail that changes
+	// the mark later.
 	replaceMark = `UPDATE entries SET value = $3 WHERE tbl = ''::bytea AND key = $1 AND value <> $2`
 )

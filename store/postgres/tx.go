@@ -28,7 +28,7 @@ const (
 	firstPage   = 64
 	largestPage = 2048
 	pageBytes   = 1 << 20
-	// firstGroup and largestGroup are the numbers of pairs that ScanAhead announces at once.
+	// firstGroup and largestGroup are the minimum and maximum numbers of pairs that ScanAhead announces at once.
 	firstGroup   = 16
 	largestGroup = 256
 	// maxPageBytes limits how much of a page is retained if its values are larger than those of earlier pages.
@@ -163,8 +163,8 @@ func (t *tx) send(queue func(*pgx.Batch)) error {
 	return err
 }
 
-// run is like send, but for use before the commit, when the end of the context is certain to leave nothing
-// behind. It also reads what is expected to be needed.
+// run is like send, but for use before the commit, when the end of the context is certain to leave nothing behind. It
+// also reads data that is expected to be needed.
 func (t *tx) run(queue func(*pgx.Batch)) error {
 	expected := t.unknown(t.expected)
 	t.expected = nil
@@ -309,7 +309,7 @@ func (t *tx) unknown(refs []kv.Ref) []kv.Ref {
 	return out
 }
 
-// queueReads adds one statement per table, which put the values into found.
+// queueReads adds one statement per table. The statements put the values into found.
 func queueReads(b *pgx.Batch, refs []kv.Ref, found map[tableAndKey][]byte) {
 	clear(found)
 	keys := map[string][][]byte{}
@@ -330,7 +330,7 @@ func queueReads(b *pgx.Batch, refs []kv.Ref, found map[tableAndKey][]byte) {
 	}
 }
 
-// cacheReads caches the values that were read for keys; those that were not found don't exist.
+// cacheReads caches the values that were read for keys. Keys without a value don't exist.
 func (t *tx) cacheReads(refs []kv.Ref, found map[tableAndKey][]byte) {
 	for _, r := range refs {
 		at := tableAndKey{r.Table, string(r.Key)}
@@ -338,8 +338,8 @@ func (t *tx) cacheReads(refs []kv.Ref, found map[tableAndKey][]byte) {
 	}
 }
 
-// cacheForNextGet caches a value for the next Get. The store reads a record before changing it, and again in
-// order to change it.
+// cacheForNextGet caches a value for the next Get, because the store often reads a record twice: before changing it,
+// and again while doing so.
 func (t *tx) cacheForNextGet(at tableAndKey, value []byte) {
 	size := len(at.key) + len(value)
 	if t.reads == nil || t.readBytes+size > maxReadBytes {

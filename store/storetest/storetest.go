@@ -333,7 +333,7 @@ func testScanWhileWriting(t *testing.T, d kv.Driver) {
 	}
 }
 
-// testScanOverDeleted checks that scans skip the gaps left by deletes in the same transaction.
+// testScanOverDeleted checks that scans skip the gaps left by deletions in the same transaction.
 func testScanOverDeleted(t *testing.T, d kv.Driver) {
 	const n = 3000
 	update(t, d, func(k kv.KV) {

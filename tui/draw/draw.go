@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// Style is the style of a span. It never conveys meaning by itself: the text always says the same. Only the
-// terminal's own 16 colors are used, so they follow the user's light or dark theme.
+// Style is the style of a span. It never conveys meaning on its own: the text always says the same. Only the
+// terminal's own 16 colors are used, so that they match the user's light or dark theme.
 type Style uint8
 
 // Colors, of which a style has at most one, and the attributes that can be added to it.
@@ -180,7 +180,7 @@ func renderLine(b *strings.Builder, l Line, w int, color bool) {
 	}
 }
 
-// SideBySide puts two columns next to each other, the left one leftWidth cells wide, separated by a rule.
+// SideBySide puts two columns next to each other, separated by a vertical line. The left one is leftWidth cells wide.
 func SideBySide(left, right []Line, leftWidth, h int) []Line {
 	out := make([]Line, h)
 	for i := range out {
@@ -208,5 +208,5 @@ func Bar(part, total float64, w int) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", w-full)
 }
 
-// Rule returns a horizontal rule of w cells.
+// Rule returns a horizontal line of w cells.
 func Rule(w int) string { return strings.Repeat("─", max(0, w)) }

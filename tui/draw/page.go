@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// Page collects lines of text wrapped to a given width, such as that of the right side of a screen.
+// Page collects lines of text wrapped to a given width, such as that of the right half of a screen.
 type Page struct {
 	Lines []Line
 	w     int
@@ -49,8 +49,8 @@ func (p *Page) AddLine(l Line) { p.Lines = append(p.Lines, l) }
 // minHintHeight is the minimum height at which a line shows how many lines follow.
 const minHintHeight = 4
 
-// ScrollLines returns h lines starting at an offset, which is clamped to the content; the last line
-// shows how many more there are, with keyHint.
+// ScrollLines returns h lines starting at an offset, which is clamped to the content. If more lines follow, the last
+// line shows how many, together with keyHint.
 func ScrollLines(lines []Line, offset *int, h int, keyHint string) []Line {
 	*offset = max(0, min(*offset, len(lines)-h))
 	lines = lines[*offset:]
@@ -63,7 +63,7 @@ func ScrollLines(lines []Line, offset *int, h int, keyHint string) []Line {
 	return append(lines[:h-1:h-1], TextLine(Dim, fmt.Sprintf("▼ %d more lines%s", len(lines)-h+1, keyHint)))
 }
 
-// stackedBelow is the page width below which a long value is drawn below its name.
+// stackedBelow is the page width below which a long value is drawn under its name rather than next to it.
 const stackedBelow = 60
 
 // fieldWidth is the column where the values of fields begin.

@@ -298,7 +298,7 @@ func formatCell(text string, style draw.Style, width int, alignRight bool) draw.
 	return append(line.Fit(width-1, draw.Plain), draw.Span{Text: " "})
 }
 
-// columnWidths returns the width of each column including its gap, or 0 if it is hidden.
+// columnWidths returns the width of each column including its gap. The width of a hidden column is 0.
 func (l *List) columnWidths(w int) []int {
 	out := make([]int, len(l.Columns))
 	left, flexible := w, 0

@@ -125,8 +125,8 @@ func (f Files) SyncTree(dir string) error {
 	}))
 }
 
-// writeOutSize is the size of the parts in which a long file is written to disk while it grows. If everything
-// were left to the sync at the end, syncing any other file would take as long.
+// writeOutSize is the size of the parts in which a long file is written to disk while it grows. If everything were
+// left to the sync at the end, syncing any other file would take just as long.
 const writeOutSize = 4 << 20
 
 // fileWriter writes to a file, and makes the system write completed parts to disk in the meantime.
