@@ -162,7 +162,7 @@ func (s *Service) evaluateStoredEvidence(
 		return err
 	}
 	if j.query.PassageCount() <= maxCachedPassages {
-		j.ReleaseVectors()
+		j.ReleaseAnalyses()
 		m.key, m.evaluation = strings.Clone(key), j
 	}
 	return nil

@@ -58,7 +58,7 @@ func asksForApproval(t *testing.T, d *preparedStatement) {
 		"Key escrow by the owner is approved.": VerdictCovered, "Key escrow by the owner is signed off.": VerdictCovered,
 		"Key escrow is signed off by the owner.": VerdictCovered, "Key escrow is released by the owner.": VerdictPartial,
 	} {
-		got := NewSession(nil, Options{}).judgePassage(d, retrievedPassage{candidateOf(policy(text)), 0.6})
+		got := NewSession(nil, Options{}).judgePassage(d, candidateOf(policy(text)), 0.6)
 		if len(got) != 1 || got[0].verdict != want || want == VerdictPartial && !strings.Contains(got[0].reason, "approve, sign off") {
 			t.Errorf("%q: %+v, want %s", text, got, want)
 		}
@@ -66,7 +66,8 @@ func asksForApproval(t *testing.T, d *preparedStatement) {
 }
 
 func candidateOf(p Passage) *analyzedPassage {
-	return &analyzedPassage{Passage: p, passageAnalysis: NewSession(nil, Options{}).analyzePassage(p)}
+	analysis := NewSession(nil, Options{}).analyzePassage(p)
+	return &analyzedPassage{newFoundPassage(p, analysis, documentStatus{}), analysis}
 }
 
 // An anchor is searched for in a passage's sentences, its headings and its document's title; words that are no concept

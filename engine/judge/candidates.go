@@ -65,7 +65,7 @@ func (l *IncrementalEvaluator) Candidates(code string) []Candidates {
 
 // cachedAddressesReader returns the result of AddressesReader for a passage and caches it.
 func (l *IncrementalEvaluator) cachedAddressesReader(number int) bool {
-	c := l.loadAnalyzedPassage(number)
+	c := l.loadPassage(number)
 	c.addressOnce.Do(func() { c.addresses = AddressesReader(c.Passage) })
 	return c.addresses
 }

@@ -41,7 +41,7 @@ func isRecordCategory(category string) bool {
 	return false
 }
 
-func (c *analyzedPassage) isRecord() bool { return isRecordCategory(c.category) }
+func (c *foundPassage) isRecord() bool { return isRecordCategory(c.category) }
 
 var categoryPatterns = []struct {
 	category string

@@ -100,15 +100,15 @@ func (s *Session) concludeFromReadings(f *statementVerdict, hits []retrievedPass
 		quote := reading.FindQuote(hits[i].ForReader().Bounded().Text, r.Words)
 		why := ""
 		if !slices.Contains(f.decided, hits[i].ChunkID) {
-			why = cmp.Or(hits[i].silenceReason(d), s.unassertedReason(d, hits[i].analyzedPassage, r.Label, quote))
+			why = cmp.Or(hits[i].silenceReason(d), s.unassertedReason(d, s.analyzed(hits[i].foundPassage), r.Label, quote))
 		}
 		if why != "" {
 			silence = min(silence, probability(r, reading.Silent))
 			refused = cmp.Or(refused, fmt.Sprintf("Not counted: %s, because %s.", shortenAndQuote(text.CollapseSpace(quote)), why))
 			continue
 		}
-		v := passageVerdict{verdict: verdict, coverage: probability(r, r.Label), passage: hits[i].analyzedPassage, quote: quote}
-		if limit := s.limitation(v.passage, &text.Sentence{}); limit != "" && verdict == VerdictCovered {
+		v := passageVerdict{verdict: verdict, coverage: probability(r, r.Label), passage: hits[i].foundPassage, sentence: &text.Sentence{}, quote: quote}
+		if limit := s.limitation(s.analyzed(v.passage), v.sentence); limit != "" && verdict == VerdictCovered {
 			v.verdict, v.reason = VerdictPartial, limit
 		}
 		verdicts = append(verdicts, v)

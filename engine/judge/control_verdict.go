@@ -265,8 +265,8 @@ func (f *statementVerdict) setEvidenceFlags(s *Session) {
 		}
 		f.nearlyFull = f.nearlyFull || f.verdict == VerdictCovered || f.verdict == VerdictPartial && r.nearlyFull
 		f.onTopic = f.onTopic || r.match.topicShare >= minOnTopicShare && r.coverage >= minOnTopicCoverage ||
-			r.match.wordingMatch.IsComplete() && r.coverage >= minWordingCoverage
-		cur := r.sentence()
+			r.match.wordingComplete && r.coverage >= minWordingCoverage
+		cur := r.sentence
 		// "Access that has been granted is reviewed" doesn't report an action; in a rule, only a
 		// dated sentence does.
 		record := r.passage.isRecord() || r.reportsPast && !cur.Mandatory && (!isPrescriptive(r.passage.category) || len(cur.Years) > 0)

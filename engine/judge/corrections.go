@@ -80,7 +80,7 @@ func (s *Session) correctVerdicts(f *statementVerdict, hits []retrievedPassage, 
 // only partly if its document isn't in force or is too old. It returns false for a passage without
 // sentences.
 func (s *Session) newCorrectedVerdict(d *preparedStatement, h retrievedPassage, r reading.Reading) (passageVerdict, bool) {
-	c := h.analyzedPassage
+	c := s.analyzed(h.foundPassage)
 	if len(c.Sentences) == 0 {
 		return passageVerdict{}, false
 	}
@@ -91,7 +91,7 @@ func (s *Session) newCorrectedVerdict(d *preparedStatement, h retrievedPassage, 
 	m.topicShare, m.offTopic, m.missingAnchor = 1, false, nil
 	m.missedConcepts, m.missedTopics, m.missedActions = nil, nil, nil
 	v := passageVerdict{
-		verdict: verdictOfLabel[r.Label], passage: c, sentenceIndex: i, match: m, quote: r.Words, namesTopic: true,
+		verdict: verdictOfLabel[r.Label], passage: h.foundPassage, sentence: &c.Sentences[i], match: m.decisive(), quote: r.Words, namesTopic: true,
 		reportsPast: c.Sentences[i].ReportsPast || c.isRecord() && !c.Sentences[i].Mandatory, concreteness: c.Sentences[i].Concreteness,
 		coverage: max(coverFull, s.combinedCoverage(m)),
 	}
@@ -113,7 +113,7 @@ func (s *Session) newCorrectedVerdict(d *preparedStatement, h retrievedPassage, 
 
 // limitation returns why a passage counts only partly, or "" if it counts in full.
 func (s *Session) limitation(c *analyzedPassage, cur *text.Sentence) string {
-	return cmp.Or(s.staleReason(c, cur), c.documentLimitation())
+	return cmp.Or(s.staleReason(c.foundPassage, cur), c.documentLimitation())
 }
 
 // correctReadings is like correctVerdicts, but for the readings of a reader.
@@ -130,7 +130,7 @@ func (s *Session) correctReadings(f *statementVerdict, hits []retrievedPassage, 
 		}
 		f.decided = append(f.decided, h.ChunkID)
 		if r.Label == reading.States {
-			mark.PartlyBecause = s.limitation(h.analyzedPassage, &text.Sentence{})
+			mark.PartlyBecause = s.limitation(s.analyzed(h.foundPassage), &text.Sentence{})
 		}
 		if readings[i].Label != r.Label || mark.NearIdentical && r.Label != reading.Silent || mark.PartlyBecause != "" {
 			f.corrections = append(f.corrections, mark)

@@ -36,13 +36,14 @@ func (d *preparedStatement) mentionsAny(words ...string) bool {
 // denial doesn't concern the statement. reasonSuffix is appended to the reason.
 func (s *Session) judgeDenial(
 	d *preparedStatement,
-	h retrievedPassage,
-	from int,
+	c *analyzedPassage,
+	score float64,
+	m match,
+	readWithPrevious bool,
 	r passageVerdict,
 	reasonSuffix string,
 ) (result passageVerdict, isConcerned bool) {
-	m, fullCoverage := r.match, r.coverage
-	cur := r.sentence()
+	cur, fullCoverage := r.sentence, r.coverage
 	decideAs := func(verdict, reason string) (passageVerdict, bool) {
 		r.verdict, r.reason = verdict, reason
 		return r, true
@@ -59,9 +60,9 @@ func (s *Session) judgeDenial(
 	if fullCoverage >= coverDenied && d.requiresAllMissing(cur) && m.confirmsAbsence(d.isMissingThingVague(cur)) {
 		return decideAs(VerdictDenied, "The evidence states that there is none, or that it was not done"+reasonSuffix+".")
 	}
-	r.coverage = s.coverageWithSearchBonus(h, withoutWording(m))
+	r.coverage = s.coverageWithSearchBonus(c, score, withoutWording(m))
 	if reasonSuffix == "" && !cur.IsTableRow && !cur.AnswersNo && !m.deniesOutright &&
-		!cur.DeniesAny(from == r.sentenceIndex, d.concepts, d.topic) {
+		!cur.DeniesAny(!readWithPrevious, d.concepts, d.topic) {
 		return r, false // the sentence denies something else
 	}
 	if cur.IsTableRow && reasonSuffix == "" && !cur.AnswersNo && !m.deniesOutright && !d.isDeniedInCells(cur) {

@@ -215,7 +215,7 @@ func limitOfCategory(category string) kindLimit {
 }
 
 // silenceReason returns why a passage can show nothing about a statement, whatever it says, or "".
-func (c *analyzedPassage) silenceReason(d *preparedStatement) string {
+func (c *foundPassage) silenceReason(d *preparedStatement) string {
 	limit := limitOfCategory(c.category)
 	switch _, outside := c.disclaimer(); {
 	case limit == showsNothing, limit == showsTraining && !d.mentions("train") && !d.mentions("aware"):
@@ -229,4 +229,4 @@ func (c *analyzedPassage) silenceReason(d *preparedStatement) string {
 }
 
 // documentName returns the title of the passage's document, or its file name if it has no title.
-func (c *analyzedPassage) documentName() string { return cmp.Or(c.DocumentTitle, c.Filename) }
+func (c *foundPassage) documentName() string { return cmp.Or(c.DocumentTitle, c.Filename) }

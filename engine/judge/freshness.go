@@ -35,10 +35,10 @@ type sectionDisclaimer struct {
 
 // disclaimer reports whether a disclaimer in another passage applies to this one. outside is set if
 // it says that the passage isn't about the organization or isn't fact.
-func (c *analyzedPassage) disclaimer() (applies, outside bool) {
+func (c *foundPassage) disclaimer() (applies, outside bool) {
 	for _, d := range c.status.disclaimers {
 		if d.line < c.Locator.LineStart && d.section == strings.Join(c.HeadingPath, "\n") &&
-			(!d.list || len(c.Sentences) > 0 && c.Sentences[0].Item) {
+			(!d.list || c.startsWithItem) {
 			applies, outside = true, outside || d.outside
 		}
 	}
@@ -76,7 +76,7 @@ var marketingNamePattern = lazyregexp.NewPrefiltered(
 
 // nameIfMarketing returns the document's file name or title if that shows that it is marketing material, or ""
 // otherwise.
-func (c *analyzedPassage) nameIfMarketing() string {
+func (c *foundPassage) nameIfMarketing() string {
 	for _, name := range []string{c.Filename, c.DocumentTitle} {
 		if marketingNamePattern.MatchString(name) {
 			return name
@@ -87,7 +87,7 @@ func (c *analyzedPassage) nameIfMarketing() string {
 
 // notInForceWords returns the words, or the file name, showing that the document is a draft or
 // superseded. It returns "" if there are none.
-func (c *analyzedPassage) notInForceWords() string {
+func (c *foundPassage) notInForceWords() string {
 	if c.status.draftWords == "" && draftFilenamePattern.MatchString(c.Filename) {
 		return c.Filename
 	}
@@ -181,7 +181,7 @@ func (f *documentStatus) addPassage(p Passage) {
 
 // staleReason returns the reason if a passage is too old to count. It returns "" if the passage is
 // recent enough or its date is unknown.
-func (s *Session) staleReason(c *analyzedPassage, cur *text.Sentence) string {
+func (s *Session) staleReason(c *foundPassage, cur *text.Sentence) string {
 	today, err := s.options.Today.Time()
 	if err != nil {
 		return ""
@@ -223,7 +223,7 @@ var ongoingPattern = lazyregexp.NewPrefiltered(
 
 // isRecentOrUndated reports whether a record is recent enough to show current operation. A record without a date
 // counts as recent.
-func (s *Session) isRecentOrUndated(c *analyzedPassage, cur *text.Sentence) bool {
+func (s *Session) isRecentOrUndated(c *foundPassage, cur *text.Sentence) bool {
 	today, err := s.options.Today.Time()
 	if err != nil {
 		return true

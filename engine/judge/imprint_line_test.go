@@ -29,7 +29,7 @@ func TestReasonInPartKeepsNames(t *testing.T) {
 			verdict:   VerdictPartial,
 			reason:    reason,
 			statement: &preparedStatement{text: "Access is logged."},
-			basis:     &passageVerdict{passage: &analyzedPassage{Passage: Passage{DocumentTitle: name}}},
+			basis:     &passageVerdict{passage: &foundPassage{Passage: Passage{DocumentTitle: name}}},
 		}
 		if got := f.formatMissingElement(); got != "Access is logged (in part: "+want+")" {
 			t.Errorf("%q became %q", reason, got)
@@ -42,7 +42,7 @@ func TestFormatContradiction(t *testing.T) {
 	at := func(document, chunk string, line int) *passageVerdict {
 		p := Passage{DocumentID: document, ChunkID: chunk, DocumentTitle: "Title of " + document}
 		p.Locator.LineStart = line
-		return &passageVerdict{passage: &analyzedPassage{Passage: p, passageAnalysis: &passageAnalysis{}}, quote: "No."}
+		return &passageVerdict{passage: &foundPassage{Passage: p}, quote: "No."}
 	}
 	record := func(document, chunk string, line int) *passageVerdict {
 		r := at(document, chunk, line)

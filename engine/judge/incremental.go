@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/reading"
+	"github.com/scf-service/service/engine/judge/text"
 )
 
 // PassageSource answers the questions of an EvaluationPlan. Each passage has a unique number that
@@ -47,7 +48,7 @@ type IncrementalEvaluator struct {
 	accepted map[int][]int
 
 	mu               sync.Mutex
-	analyzed         map[int]*analyzedPassage
+	passages         map[int]*foundPassage
 	documentPassages map[string][]int // passages included in the document status, by document
 }
 
@@ -80,14 +81,13 @@ func NewIncrementalEvaluator(d *EvaluationPlan, source PassageSource, o Options)
 		plan:    d,
 		source:  source,
 	}
-	l.analyzed, l.documentPassages, l.statuses = map[int]*analyzedPassage{}, map[string][]int{}, map[string]documentStatus{}
+	l.passages, l.documentPassages, l.statuses = map[int]*foundPassage{}, map[string][]int{}, map[string]documentStatus{}
 	l.clearVerdicts()
 	return l
 }
 
 // SetReader makes the evaluator judge with another reader, or with the rules if it is nil. It
-// clears the cached verdicts, but not the analyses of passages. It must not be called during an
-// evaluation.
+// clears the cached verdicts. It must not be called during an evaluation.
 func (l *IncrementalEvaluator) SetReader(r reading.Reader) {
 	l.options.Reader = r
 	l.clearVerdicts()
@@ -183,7 +183,7 @@ func (l *IncrementalEvaluator) Refresh(ctx context.Context, workers int) error {
 
 func (l *IncrementalEvaluator) removeDocument(document string) {
 	for _, n := range l.documentPassages[document] {
-		delete(l.analyzed, n)
+		delete(l.passages, n)
 	}
 	delete(l.documentPassages, document)
 	delete(l.statuses, document)
@@ -194,8 +194,9 @@ func samePassages(a, b []int) bool {
 }
 
 // JudgePassages judges, with up to the given number of workers, the passages that are new for the statements of controls
-// given by their codes. Evaluate would do the same, but statement by statement; passage by passage, the vectors of only
-// a few passages have to be in memory at once. It must not be called during an evaluation. With a reader, it does nothing.
+// given by their codes. Evaluate would do the same, but statement by statement; passage by passage, the analyses and vectors
+// of only a few passages have to be in memory at once. It must not be called during an evaluation. With a reader, it does
+// nothing.
 func (l *IncrementalEvaluator) JudgePassages(ctx context.Context, codes []string, workers int) error {
 	if l.options.Reader != nil {
 		return nil
@@ -221,16 +222,18 @@ func (l *IncrementalEvaluator) JudgePassages(ctx context.Context, codes []string
 	}
 	passages := slices.Sorted(maps.Keys(questions))
 	return ForEach(ctx, len(passages), workers, func(ctx context.Context, i int) error {
-		c := l.loadAnalyzedPassage(passages[i])
-		if strings.TrimSpace(c.Text) == "" {
+		p := l.loadPassage(passages[i])
+		defer p.releaseAnalysis()
+		if strings.TrimSpace(p.Text) == "" {
 			return nil
 		}
+		c := l.analyzed(p)
 		if err := l.ensureVectors(ctx, c); err != nil {
 			return err
 		}
-		defer func() { c.vectors = nil }()
+		sentences := sentenceCopies{}
 		for _, q := range questions[passages[i]] {
-			l.judgeNewPassage(q, passages[i], c)
+			l.judgeNewPassage(q, passages[i], c, sentences)
 		}
 		return nil
 	})
@@ -244,12 +247,29 @@ type passageQuestion struct {
 	score        float64
 }
 
-// judgeNewPassage judges a passage and caches the result.
-func (l *IncrementalEvaluator) judgeNewPassage(q passageQuestion, number int, c *analyzedPassage) {
+// sentenceCopies are copies of the sentences of a passage on which verdicts are based. Without them, each verdict would keep
+// the whole analysis in memory.
+type sentenceCopies map[*text.Sentence]*text.Sentence
+
+// useCopy makes a verdict refer to a copy of its sentence. v may be nil.
+func (s sentenceCopies) useCopy(v *passageVerdict) {
+	if v == nil {
+		return
+	}
+	if s[v.sentence] == nil {
+		s[v.sentence] = v.sentence.Copy()
+	}
+	v.sentence = s[v.sentence]
+}
+
+// judgeNewPassage judges a passage and caches the result, which refers to copies of its sentences.
+func (l *IncrementalEvaluator) judgeNewPassage(q passageQuestion, number int, c *analyzedPassage, sentences sentenceCopies) {
 	n := q.cache
 	if q.wholeControl {
 		var verdict subjectVerdict
 		verdict.denial, verdict.plan = l.judgeWholeControlIn(q.statement, c)
+		sentences.useCopy(verdict.denial)
+		sentences.useCopy(verdict.plan)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if n.subjectVerdicts == nil {
@@ -258,7 +278,10 @@ func (l *IncrementalEvaluator) judgeNewPassage(q passageQuestion, number int, c 
 		n.subjectVerdicts[number] = verdict
 		return
 	}
-	verdicts := l.judgePassage(q.statement, retrievedPassage{c, q.score})
+	verdicts := slices.Clip(l.judgePassage(q.statement, c, q.score))
+	for i := range verdicts {
+		sentences.useCopy(&verdicts[i])
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n.passageVerdicts == nil {
@@ -333,10 +356,11 @@ func (l *IncrementalEvaluator) updateStatementVerdict(ctx context.Context, quest
 	for i, h := range hits {
 		verdicts, known := n.passageVerdicts[numbers[i]]
 		if !known {
-			if err := l.ensureVectors(ctx, h.analyzedPassage); err != nil {
+			c := l.analyzed(h.foundPassage)
+			if err := l.ensureVectors(ctx, c); err != nil {
 				return false, err
 			}
-			verdicts = l.judgePassage(d, h)
+			verdicts = l.judgePassage(d, c, h.score)
 		}
 		read[numbers[i]] = verdicts
 		some += len(verdicts)
@@ -395,10 +419,11 @@ func (l *IncrementalEvaluator) updateWholeControlVerdict(ctx context.Context, qu
 	for i, h := range hits {
 		verdict, known := n.subjectVerdicts[numbers[i]]
 		if !known {
-			if err := l.ensureVectors(ctx, h.analyzedPassage); err != nil {
+			c := l.analyzed(h.foundPassage)
+			if err := l.ensureVectors(ctx, c); err != nil {
 				return false, err
 			}
-			verdict.denial, verdict.plan = l.judgeWholeControlIn(d, h.analyzedPassage)
+			verdict.denial, verdict.plan = l.judgeWholeControlIn(d, c)
 		}
 		read[numbers[i]] = verdict
 		n.denial, n.plan = strongerOf(n.denial, verdict.denial), strongerOf(n.plan, verdict.plan)
@@ -420,7 +445,7 @@ func (l *IncrementalEvaluator) retrievePassagesIfChanged(
 	best := l.passagesFor(question)
 	hits, numbers = make([]retrievedPassage, 0, len(best)), make([]int, 0, len(best))
 	for _, f := range best {
-		c := l.loadAnalyzedPassage(f.Number)
+		c := l.loadPassage(f.Number)
 		if strings.TrimSpace(c.Text) == "" {
 			continue
 		}
@@ -446,26 +471,26 @@ func (l *IncrementalEvaluator) passagesFor(question int) []RankedPassage {
 	return best
 }
 
-func (l *IncrementalEvaluator) loadAnalyzedPassage(number int) *analyzedPassage {
+// loadPassage returns the passage with a number, and analyzes it the first time.
+func (l *IncrementalEvaluator) loadPassage(number int) *foundPassage {
 	l.mu.Lock()
-	c := l.analyzed[number]
+	c := l.passages[number]
 	l.mu.Unlock()
 	if c != nil {
 		return c
 	}
 	p := l.source.Passage(number)
-	c = &analyzedPassage{Passage: p, passageAnalysis: l.analyzePassage(p), status: l.statuses[p.DocumentID]}
+	c = newFoundPassage(p, l.analyzePassage(p), l.statuses[p.DocumentID])
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if before := l.analyzed[number]; before != nil {
+	if before := l.passages[number]; before != nil {
 		return before
 	}
-	l.analyzed[number] = c
+	l.passages[number] = c
 	return c
 }
 
-// ensureVectors embeds a passage's sentences unless that has been done already. ReleaseVectors removes the
-// vectors.
+// ensureVectors embeds a passage's sentences unless that has been done already.
 func (l *IncrementalEvaluator) ensureVectors(ctx context.Context, c *analyzedPassage) error {
 	if l.options.Embedder == nil {
 		return nil
@@ -478,11 +503,11 @@ func (l *IncrementalEvaluator) ensureVectors(ctx context.Context, c *analyzedPas
 	return l.embedSentences(ctx, c.Passage, c.passageAnalysis)
 }
 
-// ReleaseVectors releases the vectors of sentences, which can be recomputed. It must not be called during an
+// ReleaseAnalyses releases the analyses of passages, which can be made again. It must not be called during an
 // evaluation.
-func (l *IncrementalEvaluator) ReleaseVectors() {
-	for _, c := range l.analyzed {
-		c.vectors = nil
+func (l *IncrementalEvaluator) ReleaseAnalyses() {
+	for _, p := range l.passages {
+		p.releaseAnalysis()
 	}
 }
 

@@ -31,6 +31,18 @@ type match struct {
 	mainClause     uint64   // the matched clause with the most weight, where each action adds 1
 }
 
+// decisiveMatch is what the verdict on a statement and its control needs of a match.
+type decisiveMatch struct {
+	wordCoverage    float64
+	topicShare      float64
+	deniesOutright  bool
+	wordingComplete bool
+}
+
+func (m match) decisive() decisiveMatch {
+	return decisiveMatch{m.wordCoverage, m.topicShare, m.deniesOutright, m.wordingMatch.IsComplete()}
+}
+
 // fullCoverageWeight returns the weight of the concepts that a sentence must contain to cover the
 // statement fully. For a short statement, it is the total weight; for a long one, it is what can be
 // expected of a single sentence.

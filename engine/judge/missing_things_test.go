@@ -104,7 +104,7 @@ func TestSafeguardsThatFailed(t *testing.T) {
 		"Where an alarm went unanswered, the guard calls the police.":                                         false,
 	} {
 		c := (&Session{}).analyzePassage(passage("record", text))
-		if got := c.DescribesUnremediedFailure(0, isRecordCategory(c.category)); got != want {
+		if got := c.DescribesUnremediedFailure(0, isRecordCategory(c.facts.category)); got != want {
 			t.Errorf("%q: failed %t", text, got)
 		}
 	}

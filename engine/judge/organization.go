@@ -70,7 +70,7 @@ func findNamedOrganizations(p Passage, c *passageAnalysis) namedOrganizations {
 		}
 		(*in)[cur] = name
 	}
-	if isPrescriptive(c.category) {
+	if isPrescriptive(c.facts.category) {
 		n.ruleTitle = find(ruleTitlePattern, p.DocumentTitle)
 	}
 	for _, heading := range p.HeadingPath {

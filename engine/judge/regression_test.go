@@ -52,7 +52,7 @@ func TestDraftAndReviewDueWordings(t *testing.T) {
 		"overdraft.md":           false,
 		"drafting-rules.md":      false,
 	} {
-		if got := (&analyzedPassage{Passage: Passage{Filename: name}}).notInForceWords() != ""; got != want {
+		if got := (&foundPassage{Passage: Passage{Filename: name}}).notInForceWords() != ""; got != want {
 			t.Errorf("%s: a draft: %v", name, got)
 		}
 	}

@@ -56,7 +56,8 @@ func (r rulesReader) Read(ctx context.Context, st reading.Statement, passages []
 		if err != nil {
 			return nil, err
 		}
-		verdicts := r.session.judgePassage(d, retrievedPassage{&analyzedPassage{Passage: p, passageAnalysis: analysis}, p.Score})
+		found := newFoundPassage(p, analysis, documentStatus{})
+		verdicts := r.session.judgePassage(d, &analyzedPassage{found, analysis}, p.Score)
 		best := strongestMatching(verdicts, func(v *passageVerdict) bool { return labelOfVerdict[v.verdict] != "" && !v.inFailureTable })
 		out[i] = reading.Reading{Label: reading.Silent, Probabilities: map[reading.Label]float64{reading.Silent: 1}}
 		if best == nil {

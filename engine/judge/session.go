@@ -61,7 +61,7 @@ type passageAnalysis struct {
 	neighbors       [][]*text.Sentence // per sentence: the sentences that provide its subject
 	continues       []bool             // per sentence: whether it continues the previous one
 	surroundings    surroundings
-	category        string
+	facts           passageFacts
 	planListName    string // the words that identify the list of planned work it belongs to
 	undone          bool   // it is under a heading that says that this isn't done
 	named           namedOrganizations
@@ -71,20 +71,58 @@ type passageAnalysis struct {
 	embedMu sync.Mutex
 }
 
-// analyzedPassage is a passage with its analysis.
-type analyzedPassage struct {
+// passageFacts are the results of a passage's analysis that its verdicts need for as long as they are kept.
+type passageFacts struct {
+	category       string
+	isEnglish      bool
+	startsWithItem bool
+}
+
+// foundPassage is a passage that was found for a question. Its analysis takes ten times the memory of its text, so it
+// can be released and is then made again when it is needed.
+type foundPassage struct {
 	Passage
-	*passageAnalysis
+	passageFacts
 	status documentStatus
+
+	mu       sync.Mutex
+	analysis *passageAnalysis // nil if it was released
 	// addresses caches the result of AddressesReader for the passage.
 	addressOnce sync.Once
 	addresses   bool
 }
 
+// analyzedPassage is a passage with its analysis.
+type analyzedPassage struct {
+	*foundPassage
+	*passageAnalysis
+}
+
 // retrievedPassage is a passage that was found for a question, with its score.
 type retrievedPassage struct {
-	*analyzedPassage
+	*foundPassage
 	score float64
+}
+
+func newFoundPassage(p Passage, analysis *passageAnalysis, status documentStatus) *foundPassage {
+	return &foundPassage{Passage: p, passageFacts: analysis.facts, status: status, analysis: analysis}
+}
+
+// analyzed returns a passage with its analysis.
+func (s *Session) analyzed(p *foundPassage) *analyzedPassage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.analysis == nil {
+		p.analysis = s.analyzePassage(p.Passage)
+	}
+	return &analyzedPassage{p, p.analysis}
+}
+
+// releaseAnalysis releases the analysis of a passage.
+func (p *foundPassage) releaseAnalysis() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.analysis = nil
 }
 
 // findPassages returns the passages for a query whose score is high enough, best first.
@@ -105,7 +143,7 @@ func (s *Session) findPassages(ctx context.Context, query string) ([]retrievedPa
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, retrievedPassage{&analyzedPassage{Passage: p, passageAnalysis: ready, status: s.statuses[p.DocumentID]}, p.Score})
+		out = append(out, retrievedPassage{newFoundPassage(p, ready, s.statuses[p.DocumentID]), p.Score})
 	}
 	sort.SliceStable(out, func(i, j int) bool {
 		if out[i].score != out[j].score {
@@ -145,7 +183,7 @@ func (s *Session) loadOrAnalyzePassage(ctx context.Context, p Passage) (*passage
 
 // analyzePassage analyzes a passage. It doesn't compute the vectors of its sentences.
 func (s *Session) analyzePassage(p Passage) *passageAnalysis {
-	c := &passageAnalysis{Analysis: text.Analyze(p.Text, s.currentYear), category: p.Category}
+	c, category := &passageAnalysis{Analysis: text.Analyze(p.Text, s.currentYear)}, p.Category
 	for _, heading := range p.HeadingPath {
 		outside, undone := text.ReadDisclaimingHeading(heading)
 		if outside {
@@ -156,10 +194,11 @@ func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 	if isLicense(p.Filename, p.Text) {
 		c.Sentences = nil
 	}
-	if c.category == "" {
-		c.category = GuessCategory(p.Filename, p.DocumentTitle, p.Text)
+	if category == "" {
+		category = GuessCategory(p.Filename, p.DocumentTitle, p.Text)
 	}
-	c.headingConcepts, c.planListName = headingConcepts(p, c.category), planListNameOf(p)
+	c.facts = passageFacts{category, c.IsEnglish, len(c.Sentences) > 0 && c.Sentences[0].Item}
+	c.headingConcepts, c.planListName = headingConcepts(p, category), planListNameOf(p)
 	c.surroundings = surroundings{c.headingConcepts, c.Concepts(nil, (*text.Sentence).IsAffirmativeProse)}
 	c.passageConcepts = c.Concepts(c.headingConcepts, nil)
 	n := len(c.Sentences)
@@ -185,7 +224,7 @@ func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 		if lead := c.LeadInOrSelf(cur); lead != cur {
 			c.windows[i] = []*text.Sentence{lead, cur}
 		}
-		c.imprints[i] = text.IsImprint(cur.Text, isRecordCategory(c.category))
+		c.imprints[i] = text.IsImprint(cur.Text, isRecordCategory(category))
 	}
 	c.named = findNamedOrganizations(p, c)
 	c.headingStems = text.StemsOf(p.DocumentTitle + " . " + replaceFilenameSeparators(p.Filename) + " . " + strings.Join(p.HeadingPath, " . "))

@@ -93,7 +93,7 @@ func (s *Session) judgeStatement(ctx context.Context, d *preparedStatement) (sta
 	}
 	var verdicts []passageVerdict
 	for _, h := range candidates {
-		verdicts = append(verdicts, s.judgePassage(d, h)...)
+		verdicts = append(verdicts, s.judgePassage(d, s.analyzed(h.foundPassage), h.score)...)
 	}
 	return s.combineVerdicts(d, candidates, verdicts), nil
 }
@@ -116,7 +116,7 @@ func (s *Session) concludeFromVerdicts(f *statementVerdict, hits []retrievedPass
 		if h.score < 0.5 {
 			continue
 		}
-		if !h.IsEnglish {
+		if !h.isEnglish {
 			f.foreignCount++
 		}
 		f.silence = cmp.Or(f.silence, h.silenceReason(f.statement))
@@ -125,7 +125,7 @@ func (s *Session) concludeFromVerdicts(f *statementVerdict, hits []retrievedPass
 		r := &verdicts[i]
 		f.bestCoverage = max(f.bestCoverage, r.coverage)
 		f.hasStaleRecord = f.hasStaleRecord ||
-			r.coverage >= coverFull && r.passage.isRecord() && !s.isRecentOrUndated(r.passage, r.sentence())
+			r.coverage >= coverFull && r.passage.isRecord() && !s.isRecentOrUndated(r.passage, r.sentence)
 	}
 	s.downgradeOutlierRows(f.statement, hits, verdicts)
 	s.decideVerdict(f, verdicts)
@@ -137,11 +137,11 @@ func (s *Session) concludeFromVerdicts(f *statementVerdict, hits []retrievedPass
 func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) {
 	for i := range verdicts {
 		r := &verdicts[i]
-		if r.verdict != VerdictDenied || !r.sentence().IsTableRow {
+		if r.verdict != VerdictDenied || !r.sentence.IsTableRow {
 			continue
 		}
 		if slices.ContainsFunc(hits, func(h retrievedPassage) bool {
-			return h.DocumentID == r.passage.DocumentID && hasAffirmingRow(d, h.analyzedPassage, r)
+			return h.DocumentID == r.passage.DocumentID && hasAffirmingRow(d, s.analyzed(h.foundPassage), r)
 		}) {
 			r.verdict, r.outlierRow = VerdictPartial, true
 			r.reason = "One row in " + r.formatLocation() + " contradicts the others: " + shortenAndQuote(r.quote) + ". Review manually."
@@ -187,13 +187,13 @@ func strongestWithVerdict(verdicts []passageVerdict, verdict string) *passageVer
 
 // isLimitedToShare reports whether a record shows that the requirement was met in only a share of the cases.
 func (r *passageVerdict) isLimitedToShare() bool {
-	return r.verdict == VerdictPartial && r.coverage >= coverFull && r.reportsPast && r.sentence().LimitIsShare
+	return r.verdict == VerdictPartial && r.coverage >= coverFull && r.reportsPast && r.sentence.LimitIsShare
 }
 
 // recordExceedingLimit returns a record that exceeds the time limit stated in rule by more than 5%, or nil if
 // there is none.
 func recordExceedingLimit(verdicts []passageVerdict, rule *passageVerdict) *passageVerdict {
-	limit, ok := rule.sentence().TimeLimit()
+	limit, ok := rule.sentence.TimeLimit()
 	if !ok {
 		return nil
 	}
@@ -204,7 +204,7 @@ func recordExceedingLimit(verdicts []passageVerdict, rule *passageVerdict) *pass
 			r.verdict != VerdictCovered && r.verdict != VerdictPartial {
 			continue
 		}
-		cur := r.sentence()
+		cur := r.sentence
 		if took, ok := cur.ReportedDuration(); ok && took > 1.05*limit &&
 			(cur.ReportsPast || cur.IsTableRow) &&
 			!cur.Mandatory {
@@ -217,11 +217,11 @@ func recordExceedingLimit(verdicts []passageVerdict, rule *passageVerdict) *pass
 // isWithinLimitOf reports whether r is a record of a duration within the limit stated in rule, with a tolerance
 // of 5%.
 func (r *passageVerdict) isWithinLimitOf(rule *passageVerdict) bool {
-	limit, ok := rule.sentence().TimeLimit()
+	limit, ok := rule.sentence.TimeLimit()
 	if !ok || !r.passage.isRecord() {
 		return false
 	}
-	took, ok := r.sentence().ReportedDuration()
+	took, ok := r.sentence.ReportedDuration()
 	return ok && took <= 1.05*limit
 }
 
@@ -465,7 +465,7 @@ func (f *statementVerdict) selectQuotes(verdicts []passageVerdict) {
 // differingFiguresReason returns the reason to report if another document states the requirement with different
 // numbers, or "" if none does.
 func (s *Session) differingFiguresReason(d *preparedStatement, verdicts []passageVerdict, affirmation *passageVerdict) string {
-	a := affirmation.sentence()
+	a := affirmation.sentence
 	if len(a.Quantities) == 0 || imprintLinePattern.MatchString(affirmation.quote) {
 		return ""
 	}
@@ -475,7 +475,7 @@ func (s *Session) differingFiguresReason(d *preparedStatement, verdicts []passag
 			r.coverage < coverPartial {
 			continue
 		}
-		b := r.sentence()
+		b := r.sentence
 		if text.ConceptOverlap(a, b) < 0.6 || r.isWithinLimitOf(affirmation) || affirmation.isWithinLimitOf(r) {
 			continue
 		}
@@ -494,9 +494,6 @@ func (s *Session) differingFiguresReason(d *preparedStatement, verdicts []passag
 
 // imprintLinePattern matches a line that gives a document's own version and dates.
 var imprintLinePattern = lazyregexp.NewPrefiltered(`(?i)\bversion\b.*\b(?:owner|approved|author|effective|review|date)\b`)
-
-// sentence returns the sentence on which the verdict is based.
-func (r *passageVerdict) sentence() *text.Sentence { return &r.passage.Sentences[r.sentenceIndex] }
 
 // documentName returns the title of the passage's document, or its file name if it has no title.
 func (r *passageVerdict) documentName() string {
@@ -536,7 +533,7 @@ func FormatLocation(document string, l api.Locator, headings []string) string {
 // control by name. A denial in another document must be limited to a specific subset, because
 // otherwise one of the documents may be wrong.
 func (d *preparedStatement) isMinorDenial(denial, affirmation *passageVerdict) bool {
-	cur := denial.sentence()
+	cur := denial.sentence
 	if cur.DeniesOnlyForThingsOutside(d.concepts, d.topic) {
 		return true
 	}

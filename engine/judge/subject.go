@@ -44,7 +44,7 @@ func (s *Session) judgeWholeControl(ctx context.Context, c api.Control, w contro
 		return nil, nil, err
 	}
 	for _, h := range candidates {
-		passageDenial, passagePlan := s.judgeWholeControlIn(d, h.analyzedPassage)
+		passageDenial, passagePlan := s.judgeWholeControlIn(d, s.analyzed(h.foundPassage))
 		denial, plan = strongerOf(denial, passageDenial), strongerOf(plan, passagePlan)
 	}
 	return denial, plan, nil
@@ -86,7 +86,9 @@ func (s *Session) judgeWholeControlIn(d *preparedStatement, p *analyzedPassage) 
 		}
 		m := d.matchWindow([]*text.Sentence{cur}, p.neighbors[i], p.surroundings)
 		similarity, _ := s.compareMeaning(d, p, i)
-		r := passageVerdict{passage: p, sentenceIndex: i, match: m, coverage: min(1, 0.5*share+0.5*similarity), quote: p.Quote(from, i)}
+		r := passageVerdict{
+			passage: p.foundPassage, sentence: cur, match: m.decisive(), coverage: min(1, 0.5*share+0.5*similarity), quote: p.Quote(from, i),
+		}
 		_, negated := deniesMatch(d, p, i, m)
 		planWords := cmp.Or(p.PlanWords(i), s.planImpliedByList(p, cur))
 		switch {
@@ -215,7 +217,7 @@ func applyWholeControlVerdict(all []statementVerdict, denial, plan *passageVerdi
 		if slices.Contains(f.decided, subject.passage.ChunkID) {
 			continue // a person's decision on the passage takes precedence
 		}
-		if subject.verdict == VerdictDenied && !f.statement.isWithinDenial(subject.sentence()) {
+		if subject.verdict == VerdictDenied && !f.statement.isWithinDenial(subject.sentence) {
 			continue
 		}
 		switch f.verdict {

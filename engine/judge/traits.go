@@ -184,7 +184,7 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 	}
 	if !read {
 		for i := range candidates {
-			readings[i] = rule.read(candidates[i].passageAnalysis, candidates[i].HeadingPath)
+			readings[i] = rule.read(s.analyzed(candidates[i].foundPassage).passageAnalysis, candidates[i].HeadingPath)
 		}
 	}
 	return concludeTrait(name, candidates, readings), nil
@@ -226,7 +226,7 @@ func concludeTrait(name string, passages []retrievedPassage, readings [][]readin
 	documents := make(map[string]bool)
 	for i, h := range passages {
 		for _, r := range readings[i] {
-			v := passageVerdict{verdict: VerdictCovered, coverage: h.score, passage: h.analyzedPassage, quote: r.Words}
+			v := passageVerdict{verdict: VerdictCovered, coverage: h.score, passage: h.foundPassage, quote: r.Words}
 			ev := v.toEvidence(traitPhrase(name))
 			switch r.Label {
 			case reading.Contradicts:

@@ -50,9 +50,9 @@ type passageVerdict struct {
 	coverage       float64
 	reason         string
 	quote          string
-	passage        *analyzedPassage
-	sentenceIndex  int
-	match          match
+	passage        *foundPassage
+	sentence       *text.Sentence // on which the verdict is based
+	match          decisiveMatch
 	nearlyFull     bool // for a partial verdict: nearly complete, without a limitation
 	reportsPast    bool
 	concreteness   int
@@ -64,8 +64,7 @@ type passageVerdict struct {
 
 // judgePassage returns, for each verdict in the order of verdictOrder, the window of the passage that supports
 // it best. Recorded failures are listed separately from other partial support.
-func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage) []passageVerdict {
-	c := retrieved.analyzedPassage
+func (s *Session) judgePassage(d *preparedStatement, c *analyzedPassage, score float64) []passageVerdict {
 	var best []passageVerdict // one per verdict, and one per recorded failure
 	if c.silenceReason(d) != "" {
 		return nil
@@ -121,7 +120,7 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 			)
 		}
 		m.topicShare, m.offTopic, m.missingAnchor = topic, off, unnamed
-		r, ok := s.judgeWindow(d, retrieved, from, i, m)
+		r, ok := s.judgeWindow(d, c, score, from, i, m)
 		if !ok {
 			continue
 		}
@@ -163,17 +162,22 @@ func (c *passageAnalysis) isUninformativeSentence(i int) bool {
 
 // judgeWindow returns the verdict that is based on the window ending with sentence i. It checks for denials,
 // failures and plans before support. It returns false if the window proves nothing either way.
-func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i int, m match) (result passageVerdict, isProof bool) {
-	c := h.analyzedPassage
+func (s *Session) judgeWindow(
+	d *preparedStatement,
+	c *analyzedPassage,
+	score float64,
+	from, i int,
+	m match,
+) (result passageVerdict, isProof bool) {
 	cur := &c.Sentences[i]
 	r := passageVerdict{
-		passage:       c,
-		sentenceIndex: i,
-		match:         m,
-		reportsPast:   cur.ReportsPast || c.isRecord() && !cur.Mandatory,
-		concreteness:  cur.Concreteness,
+		passage:      c.foundPassage,
+		sentence:     cur,
+		match:        m.decisive(),
+		reportsPast:  cur.ReportsPast || c.isRecord() && !cur.Mandatory,
+		concreteness: cur.Concreteness,
 	}
-	r.coverage = s.coverageWithSearchBonus(h, m)
+	r.coverage = s.coverageWithSearchBonus(c, score, m)
 	relevant := m.isRelevant()
 	if cur.Instruction || from < i && c.Sentences[from].Instruction || c.LeadInOrSelf(cur).Instruction {
 		return r, false // instructions in the evidence on how to judge it don't count
@@ -191,7 +195,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	inFailureTable := cur.InFailureTable && !isPrescriptive(c.category) && c.category != "template" && cur.FailureConcerns(d.text)
 	word, negated := deniesMatch(d, c, i, m)
 	if negated = negated && !d.isProhibition(); negated {
-		if no, ok := s.judgeDenial(d, h, from, r, word); ok || !inFailureTable {
+		if no, ok := s.judgeDenial(d, c, score, m, from < i, r, word); ok || !inFailureTable {
 			return no, ok
 		}
 	}
@@ -213,7 +217,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	}
 	if r.coverage < coverPartial || !relevant || m.ownWeight < minOwnWeight {
 		if plan != "" && relevant && !m.missesHead && r.coverage >= coverOnTopic && m.ownWeight >= minOwnWeight && !d.mentions("plan") &&
-			d.recordPlanTopicAndMatch(&r) {
+			d.recordPlanTopicAndMatch(&r, c, i) {
 			return decideAs(VerdictPlanned, s.formatPlanReason(plan, cur.Text))
 		}
 		return r, false
@@ -228,7 +232,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		return decideAs(VerdictTemplate, fmt.Sprintf("The sentence still contains template text: %q.", t))
 	}
 	if plan != "" && !d.mentions("plan") {
-		if !d.recordPlanTopicAndMatch(&r) {
+		if !d.recordPlanTopicAndMatch(&r, c, i) {
 			return r, false
 		}
 		r.namesTopic = r.namesTopic && !m.offTopic
@@ -274,10 +278,10 @@ func (m match) isRelevant() bool {
 
 // coverageWithSearchBonus returns how much of a statement a window covers, plus a bonus for the search score of
 // its passage.
-func (s *Session) coverageWithSearchBonus(h retrievedPassage, m match) float64 {
+func (s *Session) coverageWithSearchBonus(c *analyzedPassage, score float64, m match) float64 {
 	cover := s.combinedCoverage(m)
-	if cover >= coverPartial && h.IsEnglish {
-		cover = min(1, cover+maxSearchBonus*min(1, max(0, (h.score-0.5)*2)))
+	if cover >= coverPartial && c.IsEnglish {
+		cover = min(1, cover+maxSearchBonus*min(1, max(0, (score-0.5)*2)))
 	}
 	return cover
 }
@@ -295,11 +299,11 @@ func (s *Session) combinedCoverage(m match) float64 {
 	return min(1, max(0, 0.265+0.39*m.wordCoverage+0.08*m.ownShare+0.08*m.similarity-0.58*m.competition+0.5*m.wordingMatch.AverageShare()))
 }
 
-// recordPlanTopicAndMatch records in r whether a plan names the control's topic. It returns true if the plan does so
-// or covers the statement.
-func (d *preparedStatement) recordPlanTopicAndMatch(r *passageVerdict) bool {
-	cur := r.sentence()
-	window := append([]*text.Sentence{cur.WithoutColumnNames(), r.passage.LeadInOrSelf(cur)}, r.passage.neighbors[r.sentenceIndex]...)
+// recordPlanTopicAndMatch records in r whether the plan in sentence i of c names the control's topic. It returns
+// true if the plan does so or covers the statement.
+func (d *preparedStatement) recordPlanTopicAndMatch(r *passageVerdict, c *analyzedPassage, i int) bool {
+	cur := &c.Sentences[i]
+	window := append([]*text.Sentence{cur.WithoutColumnNames(), c.LeadInOrSelf(cur)}, c.neighbors[i]...)
 	r.namesTopic = max(d.topicShareIn(window), d.topicShareBy(window, false, true)) >= minPlanTopicShare
 	return r.namesTopic || r.coverage >= coverPlan
 }
@@ -308,7 +312,7 @@ func (d *preparedStatement) recordPlanTopicAndMatch(r *passageVerdict) bool {
 // with no step ticked. Such a step is an instruction rather than a form field.
 func (c *analyzedPassage) isStepOfUntickedChecklist(s *text.Sentence) bool {
 	return s.Item && text.StartsWithUntickedBox(s.Placeholder) && strings.Count(s.Text, "[") <= 1 && c.category == "procedure" &&
-		!tickedBoxPattern.MatchString(c.Text)
+		!tickedBoxPattern.MatchString(c.Passage.Text)
 }
 
 var tickedBoxPattern = lazyregexp.New(`(?i)\[x\]|[☑☒✓✔✅]`)
@@ -381,7 +385,7 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 	case !d.aboutLimits && (cur.Limit != "" || c.LeadInOrSelf(cur).Limit != ""):
 		return fmt.Sprintf("Limited in scope: %q.", cmp.Or(cur.Limit, c.LeadInOrSelf(cur).Limit))
 	}
-	if why := s.staleReason(c, cur); why != "" {
+	if why := s.staleReason(c.foundPassage, cur); why != "" {
 		return why
 	}
 	if day := s.expiredDate(cur.Text); day != "" {
