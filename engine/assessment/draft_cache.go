@@ -94,6 +94,19 @@ func (m *draftCaches) evictIdle() (trimmed bool) {
 // only affects speed.
 func (s *Service) DropCaches(assessment string) { s.draftCaches.remove(assessment) }
 
+// hasEvaluation reports whether the analyzed evidence of an assessment is cached.
+func (m *draftCaches) hasEvaluation(assessment string) bool {
+	m.mu.Lock()
+	c := m.byAssessment[assessment]
+	m.mu.Unlock()
+	if c == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.evaluation != nil
+}
+
 // evaluateStoredEvidence evaluates controls against the stored evidence of an assessment and calls
 // use with the Evaluation and the documents. resetItemID is passed to readCorrections. Only
 // evidence that isn't cached is analyzed.
@@ -135,7 +148,7 @@ func (s *Service) evaluateStoredEvidence(
 	j := m.evaluation
 	m.evaluation = nil // if anything below fails, no partial state is cached
 	if j == nil || m.key != key || j.query.RemovedCount() > max(1000, j.query.PassageCount()) {
-		defer leangc.Begin()() // a first draft allocates several times what it keeps
+		defer leangc.Begin()()
 		all, err := snap.Controls(scf.ControlFilter{})
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/evidence"
+	"github.com/scf-service/service/internal/leangc"
 	"github.com/scf-service/service/store"
 )
 
@@ -532,6 +533,9 @@ func writeDraft[V, I any](
 	}
 	if err := requireOpen(&a); err != nil {
 		return nil, err
+	}
+	if !s.draftCaches.hasEvaluation(a.ID) {
+		defer leangc.Begin()() // a first draft allocates several times what it keeps
 	}
 	d, err := makeDraft(ctx, by, &a)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // anchorGroup lists alternative terms, at least one of which must be present.
-type anchorGroup []anchorTerm
+type anchorGroup []*anchorTerm
 
 // anchorTerm is a word or phrase that a passage must contain. It is compared by its concepts, or literally if
 // its words aren't concepts ("before").
@@ -23,11 +23,11 @@ type anchorTerm struct {
 
 var anchorTermCache sync.Map // by text; many terms occur hundreds of times
 
-func parseAnchorTerm(words string) anchorTerm {
+func parseAnchorTerm(words string) *anchorTerm {
 	if n, ok := anchorTermCache.Load(words); ok {
-		return n.(anchorTerm)
+		return n.(*anchorTerm)
 	}
-	n := anchorTerm{text: words, concepts: text.PhraseConcepts(words)}
+	n := &anchorTerm{text: words, concepts: text.PhraseConcepts(words)}
 	n.literal = len(n.concepts) == 0
 	anchorTermCache.Store(words, n)
 	return n
@@ -36,8 +36,9 @@ func parseAnchorTerm(words string) anchorTerm {
 func newAnchorGroups(groups criteria.WordGroups) []anchorGroup {
 	out := make([]anchorGroup, len(groups))
 	for i, group := range groups {
-		for _, words := range group {
-			out[i] = append(out[i], parseAnchorTerm(words))
+		out[i] = make(anchorGroup, len(group))
+		for k, words := range group {
+			out[i][k] = parseAnchorTerm(words)
 		}
 	}
 	return out
@@ -64,7 +65,7 @@ func (w controlStatements) prepareStatements(c api.Control) []*preparedStatement
 // nil if every group has one.
 func (c *analyzedPassage) firstMissingAnchor(anchors []anchorGroup) anchorGroup {
 	for _, a := range anchors {
-		if !slices.ContainsFunc(a, func(n anchorTerm) bool {
+		if !slices.ContainsFunc(a, func(n *anchorTerm) bool {
 			return n.literal && c.ContainsPhrase(n.text) ||
 				!n.literal && n.isContainedIn(c.passageConcepts) && c.hasTermInOneSentence(n)
 		}) {
@@ -76,7 +77,7 @@ func (c *analyzedPassage) firstMissingAnchor(anchors []anchorGroup) anchorGroup 
 
 // hasTermInOneSentence reports whether all words of a phrase occur together in one sentence and its headings,
 // rather than in different rows of a table.
-func (c *analyzedPassage) hasTermInOneSentence(term anchorTerm) bool {
+func (c *analyzedPassage) hasTermInOneSentence(term *anchorTerm) bool {
 	if len(term.concepts) < 2 || term.isContainedIn(c.headingConcepts) {
 		return true
 	}
@@ -103,7 +104,7 @@ func formatAlternatives(words []string) string {
 }
 
 // isContainedIn reports whether sortedConcepts contain all concepts of the word or phrase.
-func (n anchorTerm) isContainedIn(sortedConcepts []uint64) bool {
+func (n *anchorTerm) isContainedIn(sortedConcepts []uint64) bool {
 	for _, id := range n.concepts {
 		if _, ok := slices.BinarySearch(sortedConcepts, id); !ok {
 			return false

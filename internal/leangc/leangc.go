@@ -8,7 +8,7 @@ import (
 )
 
 // percent is the lowered target: the size of garbage relative to the memory in use at which a collection starts.
-const percent = 40
+const percent = 25
 
 var (
 	mu      sync.Mutex

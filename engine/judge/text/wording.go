@@ -14,7 +14,7 @@ type Wording []wordGroup
 // wordGroup is a group of alternative words and phrases.
 type wordGroup struct {
 	words   []string
-	phrases []Stems // stems of each of words
+	phrases []*Stems // stems of each of words
 }
 
 // Stems is a set of word stems.
@@ -27,24 +27,24 @@ type Stems struct {
 func NewWording(groups [][]string) Wording {
 	out := make(Wording, len(groups))
 	for i, words := range groups {
-		out[i].words = words
-		for _, text := range words {
-			out[i].phrases = append(out[i].phrases, stemsOfPhrase(text))
+		out[i] = wordGroup{words, make([]*Stems, len(words))}
+		for k, text := range words {
+			out[i].phrases[k] = stemsOfPhrase(text)
 		}
 	}
 	return out
 }
 
-var phraseCache sync.Map // Stems by phrase; criteria repeat many phrases
+var phraseCache sync.Map // *Stems by phrase; criteria repeat many phrases
 
 // stemsOfPhrase returns the stems of a phrase. Hyphens are treated as spaces.
-func stemsOfPhrase(text string) Stems {
+func stemsOfPhrase(text string) *Stems {
 	if p, ok := phraseCache.Load(text); ok {
-		return p.(Stems)
+		return p.(*Stems)
 	}
 	p := hashStems(splitWords(strings.ReplaceAll(text, "-", " ")))
-	phraseCache.Store(text, p)
-	return p
+	phraseCache.Store(text, &p)
+	return &p
 }
 
 // StemsOf returns the stems of the words in a text.
@@ -159,6 +159,6 @@ func (m WordingMatch) IsComplete() bool { return m.HasWording && m.TotalShare > 
 // ContainsStem reports whether a phrase of the wording contains the stem with the given hash.
 func (w Wording) ContainsStem(stem uint64) bool {
 	return slices.ContainsFunc(w, func(g wordGroup) bool {
-		return slices.ContainsFunc(g.phrases, func(p Stems) bool { return p.contains(stem) })
+		return slices.ContainsFunc(g.phrases, func(p *Stems) bool { return p.contains(stem) })
 	})
 }
