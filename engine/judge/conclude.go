@@ -107,7 +107,9 @@ func (s *Session) concludeFromReadings(f *statementVerdict, hits []retrievedPass
 			refused = cmp.Or(refused, fmt.Sprintf("Not counted: %s, because %s.", shortenAndQuote(text.CollapseSpace(quote)), why))
 			continue
 		}
-		v := passageVerdict{verdict: verdict, coverage: probability(r, r.Label), passage: hits[i].foundPassage, sentence: &text.Sentence{}, quote: quote}
+		v := passageVerdict{
+			verdict: verdict, coverage: probability(r, r.Label), passage: hits[i].foundPassage, sentence: &text.Sentence{}, quote: quote,
+		}
 		if limit := s.limitation(s.analyzed(v.passage), v.sentence); limit != "" && verdict == VerdictCovered {
 			v.verdict, v.reason = VerdictPartial, limit
 		}

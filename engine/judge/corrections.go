@@ -91,7 +91,8 @@ func (s *Session) newCorrectedVerdict(d *preparedStatement, h retrievedPassage, 
 	m.topicShare, m.offTopic, m.missingAnchor = 1, false, nil
 	m.missedConcepts, m.missedTopics, m.missedActions = nil, nil, nil
 	v := passageVerdict{
-		verdict: verdictOfLabel[r.Label], passage: h.foundPassage, sentence: &c.Sentences[i], match: m.decisive(), quote: r.Words, namesTopic: true,
+		verdict: verdictOfLabel[r.Label], passage: h.foundPassage, sentence: &c.Sentences[i], match: m.decisive(),
+		quote: r.Words, namesTopic: true,
 		reportsPast: c.Sentences[i].ReportsPast || c.isRecord() && !c.Sentences[i].Mandatory, concreteness: c.Sentences[i].Concreteness,
 		coverage: max(coverFull, s.combinedCoverage(m)),
 	}
