@@ -37,7 +37,7 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.
 		Item:               judge.NewItem(c, fnd.RequirementCodes),
 		FindingID:          fnd.ID,
 		Weakness:           describeWeakness(c, fnd),
-		CorrectiveAction:   describeCorrectiveAction(c, fnd, action),
+		CorrectiveAction:   describeCorrectiveAction(c, fnd, action, today),
 		ActionType:         action,
 		Severity:           fnd.Severity,
 		Effort:             estimateEffort(fnd, action),
@@ -172,7 +172,7 @@ func describeWeakness(c api.Control, f api.Finding) string {
 	return fmt.Sprintf("%s is %s. %s", name, prose.Humanize(f.Status), text.Shorten(f.Condition, 400))
 }
 
-func describeCorrectiveAction(c api.Control, f api.Finding, action string) string {
+func describeCorrectiveAction(c api.Control, f api.Finding, action string, today api.Date) string {
 	verb := map[string]string{
 		"document":         "Write, approve and communicate the missing rules for %s.",
 		"implement":        "Implement %s for everything in scope, and keep records of it.",
@@ -201,12 +201,12 @@ func describeCorrectiveAction(c api.Control, f api.Finding, action string) strin
 		}
 		s += "."
 	}
-	return s + " " + describeFirstStep(c, f, action)
+	return s + " " + describeFirstStep(c, f, action, today)
 }
 
 // describeFirstStep returns a description of the first step, the evidence that will prove its completion, and the
 // usual owner.
-func describeFirstStep(c api.Control, f api.Finding, action string) string {
+func describeFirstStep(c api.Control, f api.Finding, action string, today api.Date) string {
 	subject, proof := strings.TrimRight(c.Title, "."), chooseExpectedEvidence(c, f, action)[0]
 	if len(f.MissingElements) > 0 {
 		subject = strings.TrimRight(judge.StripNote(f.MissingElements[0]), ".")
@@ -214,6 +214,9 @@ func describeFirstStep(c api.Control, f api.Finding, action string) string {
 	step := firstSteps[action]
 	if action == "implement" && f.Owner != nil {
 		step = "agree on a date and a budget with the owner, starting with"
+		if stated, _ := statedTiming(&f, today); stated != "" {
+			step = "confirm the date that the documents state, and the budget, with the owner, starting with"
+		}
 	}
 	return fmt.Sprintf("First step: %s: “%s”. Proof: %s. Usual owner: %s.",
 		step, subject, strings.TrimRight(proof, "."), domainForCode(c.Code).role)

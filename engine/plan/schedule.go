@@ -73,6 +73,9 @@ func legalDays(codes api.RequirementCodes) int {
 // effortWeights are the relative amounts of work, used to spread due dates.
 var effortWeights = map[string]int{"small": 1, "medium": 4, "large": 10, "extra_large": 20}
 
+// leastDays are the days that work of an effort takes at least, from today, when it is done beside other work.
+var leastDays = map[string]int{"medium": 14, "large": 28, "extra_large": 56}
+
 // assignDueDates spreads the due dates of items of the same severity over the days allowed for it, in their order and
 // by their effort, and postpones items if the pace of the plan would be too fast. Dates that a user set or the
 // evidence states are kept.
@@ -105,6 +108,7 @@ func assignDueDates(items []api.POAMItem, today api.Date, basis map[string]Basis
 		done[g] += effortWeights[items[i].Effort]
 		w := g.window
 		days := w.first + (w.last-w.first)*done[g]/max(total[g], 1)
+		days = max(days, min(leastDays[items[i].Effort], w.last))
 		advanceDueDate(&items[i], today, lastFridayWithin(now, g.delay+days))
 	}
 	limitPace(items, now, func(it *api.POAMItem) (lastDay int, ok bool) {

@@ -20,7 +20,9 @@ type Document struct {
 	Organization string
 	Assessment   string
 	// Draft lists what has not been approved; empty for a final report.
-	Draft   []string
+	Draft []string
+	// Unseen names the deliverables that were approved in advance, before anyone had seen their content.
+	Unseen  []string
 	Notices []string
 	// Front is shown on the first page, before the table of contents; it may be empty.
 	Front []Block

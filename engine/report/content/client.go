@@ -338,7 +338,8 @@ func (v *Report) maturityMessage(shown []api.DomainMaturity) string {
 		s += ", the target " + prose.Decimal(*m.TargetMean)
 	}
 	if len(shown) == 0 {
-		return s
+		return fmt.Sprintf("Maturity could be rated for only %s of %s",
+			prose.GroupThousands(m.Assessed), prose.Count(m.Controls, "measure", "measures"))
 	}
 	of := ""
 	if rated := weakestDomains(v.MaturitySummary.Domains, len(v.MaturitySummary.Domains)); len(rated) > len(shown) {

@@ -49,7 +49,7 @@ func (v *Report) isBrief() bool { return v.Template.Name == TemplateExecutiveSum
 func (v *Report) DocumentWithoutSections() block.Document {
 	d := block.Document{
 		Title: v.Title, Organization: v.client, Assessment: v.Assessment.Name,
-		Draft: v.DraftReasons, AsOf: wording.TimeOrNotSpecified(v.AsOf), Time: v.AsOf, Tool: v.Tool,
+		Draft: v.DraftReasons, Unseen: v.approvedInAdvance(), AsOf: wording.TimeOrNotSpecified(v.AsOf), Time: v.AsOf, Tool: v.Tool,
 		Provenance: v.provenanceLine(),
 		Facts:      v.aboutReportFacts(), Versions: v.versionsTable(),
 		Theme: v.theme, Paper: v.Paper, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,

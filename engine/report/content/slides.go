@@ -84,7 +84,10 @@ func (v *Report) Slides() []Slide {
 	s := v.Story()
 	out := []Slide{v.coverSlide(), v.answerSlide(), v.postureSlide()}
 	out = append(out, v.riskSlides()...)
-	out = append(out, v.domainSlide(), v.maturitySlide(), v.frameworkSlide())
+	out = append(out, v.domainSlide(), v.maturitySlide())
+	if len(v.coverage) > 0 {
+		out = append(out, v.frameworkSlide())
+	}
 	if s.Trend != nil {
 		out = append(out, v.trendSlide())
 	}
@@ -139,7 +142,16 @@ func (v *Report) postureSlide() Slide {
 		chart.Series[i].Name = plainStatusName(o)
 	}
 	var text []string
-	for _, d := range s.Domains[:min(slideDomains, len(s.Domains))] {
+	domains := slices.Clone(s.Domains[:min(slideDomains, len(s.Domains))])
+	strongest := ""
+	if len(s.Domains) > slideDomains && s.Strongest != "" { // the title names it
+		for _, d := range s.Domains[slideDomains:] {
+			if d.Name == s.Strongest {
+				domains[slideDomains-1], strongest = d, " and the strongest"
+			}
+		}
+	}
+	for _, d := range domains {
 		row := workbook.ChartRow{Name: d.Name}
 		for _, o := range shown {
 			row.Values = append(row.Values, intToFloatPointer(d.Counts[o]))
@@ -149,7 +161,14 @@ func (v *Report) postureSlide() Slide {
 	}
 	out := Slide{Title: s.describeExtremes(), Chart: &chart, ChartText: strings.Join(text, "; ") + "."}
 	if more := len(s.Domains) - slideDomains; more > 0 {
-		out.Small = fmt.Sprintf("The %d weakest of %d domains; %s has all.", slideDomains, len(s.Domains), s.appendixName(TemplateSoA))
+		weakest := slideDomains
+		if strongest != "" {
+			weakest--
+		}
+		out.Small = fmt.Sprintf("The %d weakest%s of %d domains; %s has all.", weakest, strongest, len(s.Domains), s.appendixName(TemplateSoA))
+		if s.Weakest == "" {
+			out.Small = fmt.Sprintf("%d of %d domains; %s has all.", slideDomains, len(s.Domains), s.appendixName(TemplateSoA))
+		}
 	}
 	return out
 }
@@ -219,6 +238,9 @@ func (v *Report) domainSlide() Slide {
 		t.Rows = append(t.Rows, row)
 	}
 	out := Slide{Title: v.domainName(all[0].code) + " has the most serious findings", Table: t}
+	if !slices.ContainsFunc(v.Findings, func(f api.Finding) bool { return f.EvidencedRank() > 0 && f.Result != api.Met }) {
+		out.Title = "No finding is shown by evidence; those that would be most serious come first"
+	}
 	if len(all) > slideDomains {
 		out.Small = fmt.Sprintf("%d of %d domains with findings; %s has all.",
 			slideDomains, len(all), v.Story().appendixName(TemplateGapAnalysis))
@@ -253,10 +275,8 @@ func (v *Report) maturitySlide() Slide {
 }
 
 func (v *Report) frameworkSlide() Slide {
-	if len(v.coverage) == 0 || v.SoA == nil {
-		return Slide{Title: "No standard was compared", Texts: []SlideText{{
-			Text: "The catalog's controls are assessed on their own, or no Statement of Applicability has been drafted yet.",
-		}}}
+	if v.SoA == nil {
+		return Slide{Title: "No standard was compared yet", Texts: []SlideText{{Text: "No Statement of Applicability has been drafted yet."}}}
 	}
 	chart := v.coverageChart()
 	for i, o := range coverageStatuses {
@@ -320,6 +340,10 @@ func (v *Report) roadmapSlide() Slide {
 	}
 	t := &SlideTable{Columns: []string{"Due in", "First actions", "Effort"}, Widths: []int{12, 40, 18}}
 	var text []string
+	named := 2
+	if len(s.Roadmap) >= slideQuarters {
+		named = 1
+	}
 	for _, q := range s.Roadmap[:min(slideQuarters, len(s.Roadmap))] {
 		row := workbook.ChartRow{Name: q.Name}
 		for _, sev := range api.Severities[:4] {
@@ -327,7 +351,7 @@ func (v *Report) roadmapSlide() Slide {
 		}
 		chart.Rows = append(chart.Rows, row)
 		var first []string
-		for _, a := range q.Actions[:min(2, len(q.Actions))] {
+		for _, a := range q.Actions[:min(named, len(q.Actions))] {
 			first = append(first, prose.Truncate(a.Title, 70))
 		}
 		if more := q.Items - len(first); more > 0 {

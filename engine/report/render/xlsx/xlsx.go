@@ -10,6 +10,7 @@ import (
 	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/wording"
 	"github.com/scf-service/service/engine/report/workbook"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // Write writes a report as a workbook with a cover, a sheet of figures with charts, and a sheet for each
@@ -120,7 +121,11 @@ func (x *xlsxWriter) writeCover() error {
 	if len(x.cover.Draft) > 0 {
 		p.addMergedLine(workbook.StyleMark, "DRAFT. "+strings.Join(x.cover.Draft, " "))
 	} else {
-		p.addMergedLine(workbook.StyleStrong, "Everything in this workbook has been approved; approvers and dates are listed below.")
+		note := "Everything in this workbook has been approved; approvers and dates are listed below."
+		if len(x.cover.Unseen) > 0 {
+			note = "Approved in advance, before anyone had seen the content: " + prose.JoinAnd(x.cover.Unseen) + "."
+		}
+		p.addMergedLine(workbook.StyleStrong, note)
 	}
 	for _, n := range x.cover.Notices {
 		p.addMergedLine(workbook.StyleMark, n)
