@@ -158,19 +158,19 @@ func (v *Report) briefSection() []block.Block {
 	t := block.Table{
 		Caption: "Key risks, worst first", Empty: "The findings lead to no risk that needs action.",
 		Columns: []block.Column{
-			{Name: "Risk", Width: 5},
-			{Name: "Worst", Width: 3},
-			{Name: "Findings", Width: 3, Number: true},
-			{Name: "What may happen", Width: 9},
-			{Name: "Main action", Width: 8},
-			{Name: "Due", Width: 4},
+			{Name: "Risk", Width: 6},
+			{Name: "Worst", Width: 4},
+			{Name: "Findings", Width: 4, Number: true},
+			{Name: "What may happen", Width: 10},
+			{Name: "Main action", Width: 10},
+			{Name: "Due", Width: 5},
 		},
 	}
 	for _, r := range s.Risks {
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
 			{{Text: r.Title, Strong: true}},
 			block.Badge(string(r.Severity), wording.Label(string(r.Severity))), block.Number(len(r.Controls)),
-			block.Text(prose.Capitalize(r.Event) + "."), block.UserText(wording.OrDefault(r.firstAction, "–")),
+			block.Text(prose.Capitalize(r.Event) + "."), block.UserText(prose.Truncate(wording.OrDefault(r.firstAction, "–"), maxBriefAction)),
 			block.NoBreak(wording.OrDefault(string(r.StepDue), "–")),
 		}})
 	}
@@ -183,6 +183,9 @@ func (v *Report) briefSection() []block.Block {
 		prose.Count(len(v.Findings), "finding", "findings"), prose.Count(len(v.POAMItems), "action", "actions"))),
 		block.NewPara("empty", v.versionsSentence()))
 }
+
+// maxBriefAction is the maximum number of characters of an action in a report of two pages.
+const maxBriefAction = 110
 
 // risksSection describes the key risks: cause, event and consequence, and what to do first.
 func (v *Report) risksSection() []block.Block {

@@ -23,6 +23,7 @@ func (v *Report) Document() block.Document {
 	}
 	if d.Brief = v.isBrief(); d.Brief {
 		d.Facts, d.Versions = block.Facts{}, block.Table{} // the last paragraph names the versions
+		d.Notices, d.Draft = v.briefNotices(), v.briefDraftReason()
 	}
 	for _, p := range v.Template.Sections {
 		if s := v.Section(p); len(s.Blocks) > 0 {
@@ -44,6 +45,45 @@ func (v *Report) provenanceLine() string {
 
 // isBrief reports whether the report has only two pages.
 func (v *Report) isBrief() bool { return v.Template.Name == TemplateExecutiveSummary }
+
+// briefNotices returns the notices of a report of two pages, which has no room for the reasons.
+func (v *Report) briefNotices() (out []string) {
+	if v.Catalog.IsStarter {
+		out = append(out, "STARTER CATALOG. It is not the Secure Controls Framework, and its framework mappings are not official.")
+	}
+	var names []string
+	for _, o := range v.Outdated {
+		if name := plainDeliverableName(o.Gate); v.Template.HasDeliverable(o.Gate) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		out = append(out, outdatedPrefix+"The basis of the "+prose.JoinAnd(names)+" has changed since.")
+	}
+	return out
+}
+
+// briefDraftReason returns one sentence that names what is not approved, or nothing if all is.
+func (v *Report) briefDraftReason() []string {
+	var names []string
+	for _, g := range v.Template.Gates {
+		st := v.approvalStatus(g)
+		if st.approved {
+			continue
+		}
+		name := plainDeliverableName(g)
+		if st.version != nil {
+			name += fmt.Sprintf(" (version %d)", st.version.VersionNumber)
+		} else {
+			name += " (not drafted)"
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{"Not approved: " + prose.JoinAnd(names) + "."}
+}
 
 // DocumentWithoutSections returns the report as a document, but without any sections.
 func (v *Report) DocumentWithoutSections() block.Document {

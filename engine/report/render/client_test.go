@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,17 +11,19 @@ import (
 	"github.com/scf-service/service/engine/report/reporttest"
 )
 
+// pdfPage matches once on each page of a PDF report.
+var pdfPage = regexp.MustCompile(`/StructParents \d`)
+
 // TestClientReportMergesAndCounts checks that a client's report has at most 40 pages and ten risks whatever its size,
 // that an executive summary has two pages, and that nothing is lost: every open action is in a quarter, and every
 // finding that needs action is in a risk.
 func TestClientReportMergesAndCounts(t *testing.T) {
-	page := regexp.MustCompile(`/StructParents \d`)
 	for _, controls := range []int{5, 66, 400} {
 		s := reporttest.SampleSource(controls)
-		if n := len(page.FindAll(write(t, s, content.TemplateExecutiveSummary, FormatPDF), -1)); n != 2 {
+		if n := len(pdfPage.FindAll(write(t, s, content.TemplateExecutiveSummary, FormatPDF), -1)); n != 2 {
 			t.Errorf("%d controls: an executive summary of %d pages", controls, n)
 		}
-		if n := len(page.FindAll(write(t, s, content.TemplateClient, FormatPDF), -1)); n > 40 {
+		if n := len(pdfPage.FindAll(write(t, s, content.TemplateClient, FormatPDF), -1)); n > 40 {
 			t.Errorf("%d controls: a client's report of %d pages", controls, n)
 		}
 		v := content.New(s, content.TemplateClient, "", false)
@@ -54,6 +57,40 @@ func TestClientReportMergesAndCounts(t *testing.T) {
 		if items != open || len(story.Risks) > 10 || len(story.Answer) != 3 || len(story.MinorRisks) == 0 && merged != needed {
 			t.Errorf("%d controls: %d of %d actions, %d of %d findings in %d risks",
 				controls, items, open, merged, needed, len(story.Risks))
+		}
+	}
+}
+
+// allBanners returns a source whose executive summary has all marks and notices.
+func allBanners(controls int) *content.Source {
+	s := reporttest.SampleSource(controls)
+	s.Catalog.IsStarter, s.Assessment.ClientName = true, "Northern Freight and Warehousing Holdings (Europe) Limited"
+	for _, v := range []*api.DeliverableVersion{
+		&s.SoA.DeliverableVersion, &s.Gap.DeliverableVersion, &s.Maturity.DeliverableVersion, &s.POAM.DeliverableVersion,
+	} {
+		v.Status = api.VersionUnderReview
+	}
+	for _, g := range api.Gates {
+		s.Outdated = append(s.Outdated, api.Outdated{Gate: g, Message: "Documents were added after this version was drafted."})
+	}
+	s.Summary.UnreadEvidence = api.UnreadEvidence{
+		DocumentsRead: 30, DocumentsInOtherLanguages: 3,
+		UnreadLanguages: []api.UnreadLanguage{{Language: "de", Name: "German", Documents: 3, Passages: 41}},
+	}
+	return s
+}
+
+// TestExecutiveSummaryHasTwoPagesWithAllBanners checks that marks and notices don't push an executive summary to a third
+// page, on either paper. TestOtherProgramsOpenReports checks the same in Word's format.
+func TestExecutiveSummaryHasTwoPagesWithAllBanners(t *testing.T) {
+	for _, paper := range []string{"a4", "letter"} {
+		var b bytes.Buffer
+		r := Request{Template: content.TemplateExecutiveSummary, Format: FormatPDF, Paper: paper}
+		if err := Write(t.Context(), &b, allBanners(195), r); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(pdfPage.FindAll(b.Bytes(), -1)); n != 2 {
+			t.Errorf("%s: %d pages", paper, n)
 		}
 	}
 }

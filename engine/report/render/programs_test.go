@@ -55,10 +55,11 @@ func TestOtherProgramsOpenReports(t *testing.T) {
 	qpdf, soffice := programtest.FindOrSkip(t, "qpdf"), programtest.FindOrSkip(t, "soffice")
 	folder := t.TempDir()
 	var files, documents []string
+	source := reporttest.SampleSource(3)
 	save := func(name string, r Request) {
 		t.Helper()
 		var b bytes.Buffer
-		if err := Write(t.Context(), &b, reporttest.SampleSource(3), r); err != nil {
+		if err := Write(t.Context(), &b, source, r); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(folder, name+"."+r.Format)
@@ -85,13 +86,27 @@ func TestOtherProgramsOpenReports(t *testing.T) {
 		save("layout", Request{Template: content.TemplateClient, Format: format, Layout: layout})
 	}
 
+	source = allBanners(195)
+	for _, paper := range []string{"a4", "letter"} {
+		save("two-pages-"+paper, Request{Template: content.TemplateExecutiveSummary, Format: FormatDOCX, Paper: paper})
+	}
+
 	t.Run("LibreOffice", func(t *testing.T) {
+		converted := t.TempDir()
 		args := append([]string{
-			"-env:UserInstallation=file://" + filepath.Join(folder, "profile"), "--headless", "--convert-to", "pdf", "--outdir", t.TempDir(),
+			"-env:UserInstallation=file://" + filepath.Join(folder, "profile"), "--headless", "--convert-to", "pdf", "--outdir", converted,
 		}, documents...)
 		out, err := exec.CommandContext(t.Context(), soffice, args...).CombinedOutput()
 		if n := strings.Count(string(out), "convert "); err != nil || n != len(documents) || strings.Contains(string(out), "Error") {
 			t.Errorf("%d of %d documents were opened: %v\n%s", n, len(documents), err, out)
+		}
+		for _, paper := range []string{"a4", "letter"} {
+			pages, err := exec.CommandContext(
+				t.Context(), qpdf, "--show-npages", filepath.Join(converted, "two-pages-"+paper+".pdf"),
+			).CombinedOutput()
+			if err != nil || strings.TrimSpace(string(pages)) != "2" {
+				t.Errorf("the executive summary on %s has %s pages, want 2: %v", paper, pages, err)
+			}
 		}
 	})
 	t.Run("Python", func(t *testing.T) {

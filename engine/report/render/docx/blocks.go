@@ -291,8 +291,10 @@ func (x *docxWriter) writeTable(t block.Table) {
 		x.writeRow(&t, &t.Rows[i], widths)
 	}
 	x.writeRawXML(`</w:tbl><w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>`)
-	for _, d := range t.BarCharts() {
-		x.writePicture(d)
+	if !x.brief {
+		for _, d := range t.BarCharts() {
+			x.writePicture(d)
+		}
 	}
 	for i := range t.Rows {
 		r := &t.Rows[i]

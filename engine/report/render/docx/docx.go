@@ -36,6 +36,8 @@ type docxWriter struct {
 	textWidth     int // in twentieths of a point
 	paper         block.Paper
 	theme         drawing.Theme
+	// brief is set for a report of few pages: its margins are smaller, and it has no pictures of what tables say.
+	brief bool
 	// images holds the image parts of the package, in order.
 	images         []docxImage
 	placedDrawings []placedDrawing
@@ -45,8 +47,19 @@ type docxWriter struct {
 	err      error
 }
 
-// docxMargin is the margin of a page, 2 cm, in twentieths of a point.
-const docxMargin = 1134
+// docxMargin is the margin of a page, 2 cm, in twentieths of a point. briefMargin is that of a report of few pages, 1.7 cm.
+const (
+	docxMargin  = 1134
+	briefMargin = 964
+)
+
+// margin returns the margin of the document's pages.
+func margin(d *block.Document) int {
+	if d.Brief {
+		return briefMargin
+	}
+	return docxMargin
+}
 
 // pageSize returns the size of a page in twentieths of a point.
 func pageSize(p block.Paper) (width, height int) {
@@ -83,7 +96,9 @@ func WriteBlocks(w io.Writer, d block.Document) error {
 func writePackage(w io.Writer, d block.Document, style []byte, writeBody func(*docxWriter, *block.Document)) error {
 	z := zip.NewWriter(w)
 	pageWidth, _ := pageSize(d.Paper)
-	x := &docxWriter{bookmarks: map[string]string{}, textWidth: pageWidth - 2*docxMargin, paper: d.Paper, theme: d.Theme}
+	x := &docxWriter{
+		bookmarks: map[string]string{}, textWidth: pageWidth - 2*margin(&d), paper: d.Paper, theme: d.Theme, brief: d.Brief,
+	}
 	type part struct {
 		name  string
 		write func(*bufio.Writer)
@@ -221,13 +236,14 @@ func (x *docxWriter) startBody() {
 // endBody writes the page size, margins, header and footer, and ends the document.
 func (x *docxWriter) endBody() {
 	width, height := pageSize(x.paper)
+	side, top, bottom := (width-x.textWidth)/2, 1418, 1247
+	if x.brief {
+		top, bottom = 1021, 907
+	}
 	x.writeRawXML(`<w:sectPr><w:headerReference w:type="default" r:id="rId4"/><w:footerReference w:type="default" r:id="rId5"/>`)
 	x.writeRawXMLf(
-		`<w:pgSz w:w="%d" w:h="%d"/><w:pgMar w:top="1418" w:right="%d" w:bottom="1247" w:left="%d" w:header="567" w:footer="510" w:gutter="0"/></w:sectPr></w:body></w:document>`,
-		width,
-		height,
-		docxMargin,
-		docxMargin,
+		`<w:pgSz w:w="%d" w:h="%d"/><w:pgMar w:top="%d" w:right="%d" w:bottom="%d" w:left="%d" w:header="510" w:footer="454" w:gutter="0"/></w:sectPr></w:body></w:document>`,
+		width, height, top, side, bottom, side,
 	)
 }
 
@@ -275,6 +291,9 @@ func (x *docxWriter) writeHeading(level int, id, title string, startsPage bool) 
 		x.writeRawXML(`<w:pageBreakBefore/>`)
 	}
 	x.writeBidiIfRightToLeft(title)
+	if x.brief {
+		x.writeRawXML(`<w:spacing w:before="0" w:after="120"/>`)
+	}
 	x.writeRawXML(`</w:pPr>`)
 	x.writeAnchored(id, func() { x.writeRun(block.Span{Text: title}) })
 	x.writeRawXML(`</w:p>`)

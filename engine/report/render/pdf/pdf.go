@@ -284,7 +284,7 @@ func (p *pdfWriter) drawFrontPage() {
 	p.newPage()
 	band, y := 190.0, 62.0
 	if d.Brief { // the first page has to hold the answer, and may have to mark drafts
-		band, y = 145, 30
+		band, y = 120, 22
 	}
 	p.setFillColor(drawing.Accent)
 	p.file.Rect(0, 0, p.width, band, "F")
@@ -314,6 +314,9 @@ func (p *pdfWriter) drawFrontPage() {
 		y += 4
 	}
 	p.cursorY = band + 25
+	if d.Brief {
+		p.cursorY = band + 12
+	}
 	for _, n := range d.Notices {
 		p.drawNotice(n, nil, drawing.Warn, drawing.WarnGround)
 	}
