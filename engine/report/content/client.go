@@ -156,7 +156,7 @@ func (v *Report) postureTable() block.Table {
 func (v *Report) briefSection() []block.Block {
 	s := v.Story()
 	t := block.Table{
-		Caption: "Key risks, worst first", Empty: "The findings lead to no risk that needs action.",
+		Caption: "Key risks, worst first", Empty: v.explainNoRisks(),
 		Columns: []block.Column{
 			{Name: "Risk", Width: 6},
 			{Name: "Worst", Width: 4},
@@ -178,10 +178,15 @@ func (v *Report) briefSection() []block.Block {
 	if len(s.Roadmap) > 0 {
 		out = append(out, v.roadmapTable())
 	}
-	return append(out, block.NewPara("", fmt.Sprintf(
-		"Not shown here: the %s behind these risks, the %s of the plan, and the method; the report for the client has them.",
-		prose.Count(len(v.Findings), "finding", "findings"), prose.Count(len(v.POAMItems), "action", "actions"))),
-		block.NewPara("empty", v.versionsSentence()))
+	left := []string{"the method"}
+	if v.POAM != nil {
+		left = append([]string{fmt.Sprintf("the %s of the plan", prose.Count(len(v.POAMItems), "action", "actions"))}, left...)
+	}
+	if v.Gap != nil {
+		left = append([]string{fmt.Sprintf("the %s", prose.Count(len(v.Findings), "finding", "findings"))}, left...)
+	}
+	return append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; the report for the client has %s.",
+		prose.JoinAnd(left), map[bool]string{true: "it", false: "them"}[len(left) == 1])), block.NewPara("empty", v.versionsSentence()))
 }
 
 // maxBriefAction is the maximum number of characters of an action in a report of two pages.
@@ -659,6 +664,9 @@ func (v *Report) appendicesSection() []block.Block {
 	}}
 	for _, a := range v.Story().Appendices {
 		where := block.Text(a.filename)
+		if a.Items == 0 {
+			where = block.Text("not drafted yet, or empty")
+		}
 		if v.Template.hasSection(a.section) {
 			where = block.Cell{{Text: "in this document", Ref: string(a.section)}}
 		}

@@ -231,8 +231,8 @@ func (v *Report) Section(p SectionID) block.Section {
 // withApprovalNote returns the section preceded by a note on whether its deliverable is approved.
 func (v *Report) withApprovalNote(s block.Section, g api.Gate) block.Section {
 	st := v.approvalStatus(g)
-	if st.approved && v.hasAnnex() {
-		return s // the table of Annex A begins with the approval
+	if st.version == nil || st.approved && v.hasAnnex() {
+		return s // the section says itself that nothing was drafted; the table of Annex A begins with the approval
 	}
 	if !st.approved {
 		s.Draft = st.reason

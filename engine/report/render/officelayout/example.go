@@ -116,7 +116,7 @@ func ExampleDocument() ([]byte, error) {
 		block.Facts{Tiles: true, Items: []block.Fact{
 			{Label: "Applicable controls", Value: block.Text("{{figures.applicable}}")},
 			{Label: "Implemented", Value: block.Text("{{figures.implemented}}")},
-			{Label: "Score, partly in place counts half", Value: block.Text(`{{figures.compliance_pct | percent | default "–"}}`)},
+			{Label: "In place, counting half of those partly in place (%)", Value: block.Text(`{{figures.compliance_pct | round 1 | default "–"}}`)},
 			{Label: "Maturity (of 5)", Value: block.Text(`{{figures.maturity | round 1 | default "–"}}`)},
 		}},
 	}
@@ -158,9 +158,9 @@ func ExampleDocument() ([]byte, error) {
 		para("{{implemented}} requirements are implemented, {{partially_implemented}} in part, {{not_implemented}} are not; " +
 			"for {{not_evidenced}} there is no evidence."),
 		table(
-			"Requirements that are not met",
+			"Requirements to work on",
 			[]block.Column{{Name: "Requirement", Width: 3}, {Name: "Title", Width: 9}, {Name: "Controls", Width: 6}},
-			`{{#each requirements where status == "Not implemented" limit 20}}{{code}}`, "{{title}}", "{{controls | join}}{{/each}}",
+			`{{#each requirements where status != "Implemented" and status != "Excluded" limit 20}}{{code}}`, "{{title}}", "{{controls | join}}{{/each}}",
 		),
 		para("{{/each}}"),
 	}
