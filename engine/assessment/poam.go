@@ -225,12 +225,18 @@ func (s *Service) findBudget(ctx context.Context, by api.Caller, assessment stri
 		return nil, err
 	}
 	var found []judge.Passage
+	seen := map[string]bool{} // the searches find many passages in common
 	for _, query := range plan.BudgetQueries {
 		passages, err := finder.Find(ctx, query, maxBudgetPassages)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, passages...)
+		for _, p := range passages {
+			if !seen[p.ChunkID] {
+				seen[p.ChunkID] = true
+				found = append(found, p)
+			}
+		}
 	}
 	var docs map[string]bool
 	err = s.db.View(ctx, func(tx *store.Tx) error {

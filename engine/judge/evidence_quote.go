@@ -9,9 +9,10 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// FormatEvidenceLocation returns the document and place of a piece of evidence.
+// FormatEvidenceLocation returns the document and place of a piece of evidence. In a text of several lines, these are
+// all lines of the passage that the quote is from.
 func FormatEvidenceLocation(e *api.Evidence) string {
-	return FormatLocation(cmp.Or(e.DocumentTitle, e.Filename), e.Locator, e.HeadingPath)
+	return formatRange(cmp.Or(e.DocumentTitle, e.Filename), e.Locator, e.HeadingPath)
 }
 
 // QuoteEvidence returns a piece of evidence in quotation marks, shortened and with people as initials.

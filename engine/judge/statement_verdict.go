@@ -508,6 +508,12 @@ func (r *passageVerdict) formatLocation() string {
 // FormatLocation formats a location in a document for display: the document's name, the page or line, and the
 // nearest heading.
 func FormatLocation(document string, l api.Locator, headings []string) string {
+	l.LineEnd = 0
+	return formatRange(document, l, headings)
+}
+
+// formatRange is FormatLocation, but names all lines of a passage that has several.
+func formatRange(document string, l api.Locator, headings []string) string {
 	var at []string
 	switch {
 	case l.Page > 0:
@@ -516,6 +522,8 @@ func FormatLocation(document string, l api.Locator, headings []string) string {
 		at = append(at, strings.TrimSpace(l.Sheet+" "+l.CellRange))
 	case l.Slide > 0:
 		at = append(at, fmt.Sprintf("slide %d", l.Slide))
+	case l.LineStart > 0 && l.LineEnd > l.LineStart:
+		at = append(at, fmt.Sprintf("lines %d to %d", l.LineStart, l.LineEnd))
 	case l.LineStart > 0:
 		at = append(at, fmt.Sprintf("line %d", l.LineStart))
 	}
