@@ -112,6 +112,13 @@ func moveToPostgres(t testing.TB, o *store.Options) (url string) {
 // that share them, on machines whose clocks are 5 minutes apart.
 func NewPair(t testing.TB) (first, second *engine.Engine) {
 	t.Helper()
+	all := NewGroup(t, 2)
+	return all[0], all[1]
+}
+
+// NewGroup works like NewPair for n engines. Each machine's clock is 5 minutes ahead of the previous one's.
+func NewGroup(t testing.TB, n int) []*engine.Engine {
+	t.Helper()
 	o := store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: NewID, Logger: WarningLogger()}
 	if err := writePreparedFiles(o.Dir); err != nil {
 		t.Fatal(err)
@@ -120,7 +127,9 @@ func NewPair(t testing.TB) (first, second *engine.Engine) {
 	if err := o.Driver.Close(); err != nil {
 		t.Fatal(err)
 	}
-	open := func(ahead time.Duration) *engine.Engine {
+	engines := make([]*engine.Engine, n)
+	for i := range engines {
+		ahead := time.Duration(i) * 5 * time.Minute
 		driver, err := postgres.Open(t.Context(), postgres.Options{
 			URL: url, Logger: o.Logger, Clock: func() time.Time { return time.Now().Add(ahead) },
 		})
@@ -132,9 +141,9 @@ func NewPair(t testing.TB) (first, second *engine.Engine) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return start(t, db, func(o *engine.Options) { o.Clock = driver.Now })
+		engines[i] = start(t, db, func(o *engine.Options) { o.Clock = driver.Now })
 	}
-	return open(0), open(5 * time.Minute)
+	return engines
 }
 
 func start(t testing.TB, db *store.DB, change ...func(*engine.Options)) *engine.Engine {

@@ -97,7 +97,7 @@ func TestRoundTrips(t *testing.T) {
 func TestTwoDaemonsEdit(t *testing.T) {
 	postgrestest.NewURL(t) // or skips
 	const edits = 30
-	alone, together, repetitions := measurePair(t, edits)
+	alone, together, repetitions := measurePair(t, edits, 2)
 	t.Logf("%d edits by one: %v, by each of two: %v, %d repetitions", edits, alone, together, repetitions)
 	if repetitions > edits/2 {
 		t.Errorf("%d of %d edits were repeated", repetitions, 2*edits)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/scf-service/service/internal/testutil/programtest"
 )
@@ -75,4 +76,22 @@ func (s *Server) children(t testing.TB) (pids []int) {
 		}
 	}
 	return pids
+}
+
+// ProcessorTime returns the processor time that the shared server has used.
+func ProcessorTime(t testing.TB) (used time.Duration) {
+	t.Helper()
+	for _, pid := range append(shared.children(t), shared.process.Process.Pid) {
+		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+		if err != nil {
+			continue // the process has ended; the first one counts it
+		}
+		// After the name in parentheses, fields 12 and 13 are ticks of 10 ms in the program and in the system. Those of the
+		// processes that have ended follow.
+		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		for _, ticks := range fields[11:15] {
+			used += time.Duration(number(t, string(ticks))) * 10 * time.Millisecond
+		}
+	}
+	return used
 }
