@@ -139,7 +139,7 @@ func (t Table) barChart(title string, rows []Row, column int) drawing.Drawing {
 			d.Add(drawing.Line{Points: []drawing.Point{{X: x, Y: y - 2}, {X: x, Y: y + high + 2}}, Color: drawing.Ink, Width: 2.5})
 		}
 		value := prose.Decimal(sum)
-		if whole := math.Round(sum); whole == sum {
+		if whole := math.Round(sum); whole == sum && b.Mark < 0 { // with a target, it is a level
 			value = strconv.FormatFloat(whole, 'f', 0, 64)
 		}
 		if len(b.Parts) == 0 {

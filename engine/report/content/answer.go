@@ -16,7 +16,10 @@ func (s *Story) writeHeadline() string {
 	case "not assessed":
 		return "No answer yet: nothing has been assessed"
 	case "unproven":
-		return "Unproven: for most measures there is no evidence either way"
+		if p := s.Posture; p.NotEvidenced == p.Applicable {
+			return "Unproven: for no measure is there enough evidence either way"
+		}
+		return "Unproven: for most measures there is not enough evidence either way"
 	}
 	h := prose.Capitalize(s.Posture.Rating)
 	if s.Strongest != "" {
@@ -29,7 +32,11 @@ func (s *Story) writeHeadline() string {
 // counts the domains without enough evidence, or returns "Where each domain stands" if there are none.
 func (s *Story) describeExtremes() string {
 	if s.Strongest == "" {
-		if n := len(s.silentDomains()); n > 0 {
+		n := len(s.silentDomains())
+		switch {
+		case n > 1 && n == len(s.Domains):
+			return fmt.Sprintf("None of the %d domains can be judged, for lack of evidence", n)
+		case n > 0:
 			return fmt.Sprintf("%s of %s can't be judged for lack of evidence",
 				prose.GroupThousands(n), prose.Count(len(s.Domains), "domain", "domains"))
 		}

@@ -202,19 +202,19 @@ func (v *Report) risksSection() []block.Block {
 	for _, r := range s.Risks {
 		findings += r.Shown + r.Unknown
 	}
-	smaller, last := "", ""
+	smaller, last := "", " A gap shown by the evidence weighs more than one that merely lacks evidence."
+	if len(s.Risks) == 1 && s.Risks[0].Shown == 0 {
+		last = " None of them is shown by the evidence; there is too little of it."
+	}
 	if n := len(s.MinorRisks); n > 0 {
 		smaller = fmt.Sprintf(" and %s", prose.Count(n, "smaller one", "smaller ones"))
 	}
 	if n := len(s.Risks); n > 1 && s.Risks[n-1].ID == unprovenRisk {
-		last = ", so missing evidence comes last"
+		last = strings.TrimSuffix(last, ".") + ", so missing evidence comes last."
 	}
 	out := []block.Block{
-		block.NewPara("", fmt.Sprintf(
-			"The %s of the gap analysis that need action lead to %s%s. "+
-				"A gap shown by the evidence weighs more than one that merely lacks evidence%s.",
-			prose.Count(findings+s.minorFindings, "finding", "findings"), prose.Count(len(s.Risks), "key risk", "key risks"), smaller, last,
-		)),
+		block.NewPara("", fmt.Sprintf("The %s of the gap analysis that need action lead to %s%s.%s",
+			prose.Count(findings+s.minorFindings, "finding", "findings"), prose.Count(len(s.Risks), "key risk", "key risks"), smaller, last)),
 		v.riskTable(),
 	}
 	for i := range s.Risks {
@@ -316,9 +316,9 @@ func (v *Report) postureSection() []block.Block {
 	if v.SoA == nil || len(s.Domains) == 0 {
 		return []block.Block{block.NewPara("empty", "No Statement of Applicability has been drafted yet, so nothing can be shown yet.")}
 	}
-	order := "weakest first"
+	order := "the one with the smallest share in place first"
 	if s.Weakest != "" {
-		order += fmt.Sprintf("; those with fewer than %d measures, or without evidence on most of them, are last", minComparedControls)
+		order = "weakest first" + fmt.Sprintf("; those with fewer than %d measures, or without evidence on most of them, are last", minComparedControls)
 	}
 	out := []block.Block{
 		block.Heading{ID: v.anchors.assign("posture", "heat"), Text: "By domain"},
@@ -328,7 +328,7 @@ func (v *Report) postureSection() []block.Block {
 	}
 	if m := v.MaturitySummary; m != nil && m.Overall.Mean != nil {
 		out = append(out, block.Heading{ID: v.anchors.assign("posture", "maturity"), Text: "Maturity against the target"})
-		out = append(out, block.NewPara("", v.describeMaturityOf("measure", "measures")))
+		out = append(out, block.NewPara("", v.describeMaturityOf("measure", "measures")+v.describeRadar(radarDomains(m.Domains))))
 		if r, ok := radarChart(m.Domains); ok {
 			r.Title = v.maturityMessage(radarDomains(m.Domains))
 			out = append(out, r)
@@ -341,22 +341,27 @@ func (v *Report) postureSection() []block.Block {
 // maturityMessage returns the title of a radar chart of the given domains, which states what it shows.
 func (v *Report) maturityMessage(shown []api.DomainMaturity) string {
 	m := v.MaturitySummary.Overall
-	s := fmt.Sprintf("Maturity is %s of 5", prose.Decimal(*m.Mean))
-	if m.TargetMean != nil {
-		s += ", the target " + prose.Decimal(*m.TargetMean)
-	}
 	if len(shown) == 0 {
 		return fmt.Sprintf("Maturity could be rated for only %s of %s",
 			prose.GroupThousands(m.Assessed), prose.Count(m.Controls, "measure", "measures"))
 	}
-	of := ""
-	if rated := weakestDomains(v.MaturitySummary.Domains, len(v.MaturitySummary.Domains)); len(rated) > len(shown) {
-		of = fmt.Sprintf("of the %d largest domains, ", len(shown))
+	s := fmt.Sprintf("Maturity is %s of 5", prose.Decimal(*m.Mean))
+	if m.TargetMean != nil {
+		s += ", target " + prose.Decimal(*m.TargetMean)
 	}
 	if far := maturityGaps(shown); len(far) > 0 {
-		s += fmt.Sprintf("; %s%s is furthest from it", of, wording.OrDefault(far[0].DomainName, far[0].DomainCode))
+		s += "; furthest from it: " + wording.OrDefault(far[0].DomainName, far[0].DomainCode)
 	}
 	return s
+}
+
+// describeRadar returns a sentence that says which domains the radar chart leaves out, or "" if it shows all.
+func (v *Report) describeRadar(shown []api.DomainMaturity) string {
+	all := v.MaturitySummary.Domains
+	if n := len(weakestDomains(all, len(all))); len(shown) > 0 && n > len(shown) {
+		return fmt.Sprintf(" The chart shows the %d largest of the %d rated domains.", len(shown), n)
+	}
+	return ""
 }
 
 // maturityGaps returns the domains below their target, those with the largest gap first.

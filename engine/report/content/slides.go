@@ -253,8 +253,11 @@ func (v *Report) maturitySlide() Slide {
 	if v.Maturity == nil || m == nil || m.Overall.Mean == nil {
 		return Slide{Title: "Maturity is not known yet", Texts: []SlideText{{Text: v.describeMaturityOf("measure", "measures")}}}
 	}
-	out := Slide{Title: v.maturityMessage(radarDomains(m.Domains)), Texts: []SlideText{{Text: v.describeMaturityOf("measure", "measures")}}}
 	shown := radarDomains(m.Domains)
+	out := Slide{
+		Title: v.maturityMessage(shown),
+		Texts: []SlideText{{Text: v.describeMaturityOf("measure", "measures") + v.describeRadar(shown)}},
+	}
 	if shown == nil {
 		return out
 	}
@@ -391,7 +394,11 @@ func (v *Report) examinedSlide() Slide {
 	var kinds []string
 	mostFirst := func(a, b string) int { return cmp.Or(byKind[b]-byKind[a], cmp.Compare(a, b)) }
 	for _, k := range slices.SortedFunc(maps.Keys(byKind), mostFirst) {
-		kinds = append(kinds, fmt.Sprintf("%s (%d)", wording.Humanize(k), byKind[k]))
+		name := wording.Humanize(k)
+		if k == "other" {
+			name = "other documents"
+		}
+		kinds = append(kinds, fmt.Sprintf("%s (%d)", name, byKind[k]))
 	}
 	if len(kinds) > 0 {
 		add("Examined: ", "%s.", strings.Join(kinds[:min(8, len(kinds))], ", "))

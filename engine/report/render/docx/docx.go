@@ -209,7 +209,7 @@ func (x *docxWriter) writeBody(d *block.Document) {
 		x.writeTableOfContents(d)
 	}
 	for i := range d.Sections {
-		x.writeSection(&d.Sections[i])
+		x.writeSection(&d.Sections[i], i > 0 || d.Brief || len(d.Front) == 0) // else it follows the contents
 	}
 	if !d.Brief {
 		x.writeHeading(1, "about", "About this report", true)
@@ -247,12 +247,12 @@ func (x *docxWriter) endBody() {
 	)
 }
 
-func (x *docxWriter) writeSection(s *block.Section) {
+func (x *docxWriter) writeSection(s *block.Section, startsPage bool) {
 	title := s.Title
 	if s.Draft != "" {
 		title += " (DRAFT)"
 	}
-	x.writeHeading(1, s.ID, title, true)
+	x.writeHeading(1, s.ID, title, startsPage)
 	if s.Draft != "" {
 		x.writeParagraph("Standing", block.Cell{{Text: s.Draft, Strong: true, Badge: "draft"}})
 	}
