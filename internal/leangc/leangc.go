@@ -8,7 +8,7 @@ import (
 )
 
 // percent is the lowered target: the size of garbage relative to the memory in use at which a collection starts.
-const percent = 25
+const percent = 20
 
 var (
 	mu      sync.Mutex
