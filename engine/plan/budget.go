@@ -201,17 +201,21 @@ func (b *Budget) Delay(it *api.POAMItem, today api.Date) {
 	respaceMilestones(it, b.From)
 	note := fmt.Sprintf(
 		"Needs money, and none can be spent before %s, as stated in %s: “%s”. Set a due date to override it.",
-		b.From, judge.FormatLocation(cmp.Or(b.Source.DocumentTitle, b.Source.Filename), b.locator(), b.Source.HeadingPath),
+		b.From, judge.FormatEvidenceLocation(&api.Evidence{
+			DocumentTitle: b.Source.DocumentTitle, Filename: b.Source.Filename, Locator: b.locator(), HeadingPath: b.Source.HeadingPath,
+		}),
 		text.Shorten(strings.TrimRight(text.CollapseSpace(b.Sentence), "."), 240),
 	)
 	it.Resources = &note
 }
 
-// locator returns the place of the sentence: its own line, if the passage's text has the lines of the document.
+// locator returns the place of the sentence: its own line if the passage's text has the lines of the document, or else that
+// of the passage.
 func (b *Budget) locator() api.Locator {
 	l, passage := b.Source.Locator, b.Source.Text
 	if at := strings.Index(passage, b.Sentence); at >= 0 && l.LineStart > 0 && strings.Count(passage, "\n") == l.LineEnd-l.LineStart {
 		l.LineStart += strings.Count(passage[:at], "\n")
+		l.LineEnd = l.LineStart
 	}
 	return l
 }

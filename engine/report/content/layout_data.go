@@ -10,6 +10,7 @@ import (
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/drawing"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/engine/report/workbook"
 )
 
 // LayoutData is the data available to a user's own layout: the report in its JSON form, and the
@@ -206,7 +207,13 @@ type LayoutImage struct {
 	Description string           `json:"description"`
 	Drawing     *drawing.Drawing `json:"-"`
 	PNG         []byte           `json:"-"`
+	// Chart is the chart with its numbers, for the charts in NativeCharts.
+	Chart *workbook.Chart `json:"-"`
 }
+
+// NativeCharts are the fields of LayoutCharts that PowerPoint can show as a chart of its own, with numbers that can be
+// edited. It has no charts of the others' kinds.
+var NativeCharts = []string{"severity", "maturity_radar", "coverage"}
 
 // Theme returns the colors of the report.
 func (v *Report) Theme() drawing.Theme { return v.theme }
@@ -417,6 +424,14 @@ func (v *Report) layoutRoadmap() []LayoutQuarter {
 	return out
 }
 
+// withNumbers adds the numbers of a chart to its picture, which may be nil.
+func withNumbers(image *LayoutImage, chart workbook.Chart) *LayoutImage {
+	if image != nil {
+		image.Chart = &chart
+	}
+	return image
+}
+
 func (v *Report) layoutCharts() (c LayoutCharts) {
 	ofDrawing := func(d drawing.Drawing) *LayoutImage {
 		return &LayoutImage{Title: d.Title, Description: d.Description, Drawing: &d}
@@ -428,14 +443,14 @@ func (v *Report) layoutCharts() (c LayoutCharts) {
 		return nil
 	}
 	if v.Template.HasDeliverable(api.GateGapAnalysis) && v.Gap != nil && len(v.Findings) > 0 {
-		c.Severity, c.HeatMap = ofBars(v.severityTable()), ofDrawing(v.heatMapPicture().Drawing)
+		c.Severity, c.HeatMap = withNumbers(ofBars(v.severityTable()), v.severityChart()), ofDrawing(v.heatMapPicture().Drawing)
 	}
 	if v.Template.HasDeliverable(api.GateSoA) && v.SoA != nil && len(v.coverage) > 0 {
-		c.Coverage = ofBars(v.coverageTable())
+		c.Coverage = withNumbers(ofBars(v.coverageTable()), v.coverageChart())
 	}
 	if v.Template.HasDeliverable(api.GateMaturity) && v.MaturitySummary != nil && len(v.MaturitySummary.Domains) > 0 {
 		if p, ok := radarChart(v.MaturitySummary.Domains); ok {
-			c.MaturityRadar = ofDrawing(p.Drawing)
+			c.MaturityRadar = withNumbers(ofDrawing(p.Drawing), maturityRadarChart(radarDomains(v.MaturitySummary.Domains)))
 		}
 		for _, b := range v.domainMaturityBlocks() {
 			if t, ok := b.(block.Table); ok {

@@ -261,20 +261,28 @@ func (v *Report) maturitySlide() Slide {
 	if shown == nil {
 		return out
 	}
+	chart := maturityRadarChart(shown)
+	var text []string
+	for _, d := range shown {
+		text = append(text, fmt.Sprintf("%s %s of 5", wording.OrDefault(d.DomainName, d.DomainCode), prose.Decimal(*d.Mean)))
+	}
+	out.Chart, out.ChartText = &chart, strings.Join(text, "; ")+"."
+	return out
+}
+
+// maturityRadarChart returns a radar chart of the maturity of domains and their targets.
+func maturityRadarChart(shown []api.DomainMaturity) workbook.Chart {
 	chart := workbook.Chart{
 		Title: "Maturity by domain", CategoryHeader: "Domain", Type: workbook.ChartRadar, ScaleMax: float64(maxLevel),
 		Series: []workbook.Series{{Name: "Level", Color: drawing.Level}, {Name: "Target", Color: "excluded"}},
 	}
-	var text []string
 	for _, d := range shown {
-		name := wording.OrDefault(d.DomainName, d.DomainCode)
 		chart.Rows = append(chart.Rows, workbook.ChartRow{
-			Name: prose.Truncate(name, 26), Values: []*float64{roundedPointer(d.Mean), roundedPointer(d.TargetMean)},
+			Name:   prose.Truncate(wording.OrDefault(d.DomainName, d.DomainCode), 26),
+			Values: []*float64{roundedPointer(d.Mean), roundedPointer(d.TargetMean)},
 		})
-		text = append(text, fmt.Sprintf("%s %s of 5", name, prose.Decimal(*d.Mean)))
 	}
-	out.Chart, out.ChartText = &chart, strings.Join(text, "; ")+"."
-	return out
+	return chart
 }
 
 func (v *Report) frameworkSlide() Slide {

@@ -232,6 +232,13 @@ func (l *compiler) compileTag(out *program, n *node) {
 	case tagImage:
 		l.tags++
 		l.compileInlineImage(out, n)
+	case tagChart:
+		l.tags++
+		if n.ancestor("w:t") != nil {
+			l.addError(n, t.source, "only a slide can have a chart of its own", "write {{image "+t.rest+"}} to place it as a picture")
+		} else {
+			l.addError(n, t.source, "a chart takes the place of a text box", "give the placeholder a text box of its own")
+		}
 	case tagSlide:
 		if l.slide == nil {
 			l.addError(n, t.source, "it must be alone in a text box of a slide, and there can be only one", "")

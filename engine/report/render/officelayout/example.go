@@ -71,7 +71,7 @@ func ExamplePresentation() ([]byte, error) {
 			},
 			{Title: "{{charts.heat_map.title}}", Texts: texts("{{image charts.heat_map}}"), Small: "{{#slide if charts.heat_map}}"},
 			{
-				Title: "Maturity {{figures.maturity | round 1}} of 5", Texts: texts("{{image charts.maturity_radar}}"),
+				Title: "Maturity {{figures.maturity | round 1}} of 5", Texts: texts("{{chart charts.maturity_radar}}"),
 				Small: "{{#slide if charts.maturity_radar}}",
 			},
 			{

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/engine/report/render/pptx"
 	"github.com/scf-service/service/engine/report/reporttest"
 )
 
@@ -53,6 +56,11 @@ func TestExamplePresentation(t *testing.T) {
 			_ = os.WriteFile(dir+"/"+strings.ReplaceAll(name, " ", "-")+".pptx", b.Bytes(), 0o644)
 		}
 		parts, slides := reporttest.UnzipParts(t, b.Bytes()), 0
+		hasChart := strings.Contains(parts["ppt/charts/report-chart1.xml"], "<c:radarChart>") &&
+			parts["ppt/embeddings/report-chart1.xlsx"] != "" && strings.Contains(parts[typesPart], "/ppt/charts/report-chart1.xml")
+		if hasChart != (d.Charts.MaturityRadar != nil) {
+			t.Errorf("%s: has a chart with its numbers: %t", name, hasChart)
+		}
 		reporttest.CheckParts(t, name, parts)
 		for part, text := range parts {
 			if strings.HasPrefix(part, "ppt/slides/slide") {
@@ -68,6 +76,50 @@ func TestExamplePresentation(t *testing.T) {
 		if n := strings.Count(parts[typesPart], "presentationml.slide+xml"); n != want {
 			t.Errorf("%s: %d types of slides, want %d", name, n, want)
 		}
+	}
+}
+
+// TestChartsOfSlides checks that the charts that slides can have as their own have numbers, that the others are refused
+// with advice, and that a layout that is itself a report keeps its charts.
+func TestChartsOfSlides(t *testing.T) {
+	v := content.New(reporttest.SampleSource(24), content.TemplateFull, "", false)
+	data := v.LayoutData()
+	charts := reflect.ValueOf(data.Charts)
+	for i := range charts.NumField() {
+		name := charts.Type().Field(i).Tag.Get("json")
+		image := charts.Field(i).Interface().(*content.LayoutImage)
+		if has := image != nil && image.Chart != nil; has != slices.Contains(content.NativeCharts, name) {
+			t.Errorf("%s: has numbers: %t", name, has)
+		}
+	}
+	layout := func(chart string) []byte {
+		var b bytes.Buffer
+		err := pptx.Write(&b, pptx.Document{Slides: []content.Slide{
+			{Title: "{{#if draft}}DRAFT{{/if}}", Texts: []content.SlideText{{Text: "{{chart " + chart + "}}"}}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	l, err := Read(layout("charts.heat_map"), "pptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, _ := l.Problems(); len(all) != 1 || all[0].Suggestion != "write {{image charts.heat_map}} to place it as a picture" {
+		t.Errorf("problems: %+v", all)
+	}
+	var first, second bytes.Buffer
+	if err := Write(t.Context(), &first, layout("charts.coverage"), "pptx", v); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(t.Context(), &second, first.Bytes(), "pptx", v); err != nil {
+		t.Fatal(err)
+	}
+	parts := reporttest.UnzipParts(t, second.Bytes())
+	reporttest.CheckParts(t, "a report as layout", parts)
+	if n := strings.Count(parts[typesPart], `PartName="/ppt/charts/report-chart1.xml"`); n != 1 {
+		t.Errorf("%d types of the chart", n)
 	}
 }
 

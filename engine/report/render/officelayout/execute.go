@@ -15,6 +15,7 @@ import (
 	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/drawing"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/engine/report/workbook"
 )
 
 // Limits on filling in a layout.
@@ -44,6 +45,11 @@ type executor struct {
 	media string
 	// frame is the picture that fills the current frame of the layout.
 	frame frameState
+	// charts numbers the native charts; hasPart reports whether the layout has a part with a name; numbers are the
+	// properties of the charts' workbooks.
+	charts  int
+	hasPart func(name string) bool
+	numbers workbook.Properties
 	// drawingID numbers the drawings of a document.
 	drawingID int
 	err       error

@@ -190,6 +190,7 @@ func TestProblems(t *testing.T) {
 		p("{{risks}}"):                      {"", "a list can't be printed", "{{#each risks}}"},
 		p("{{charts.heat_map}}"):            {"", "a picture can't be printed", "{{image charts.heat_map}}"},
 		p("{{image client.name}}"):          {"", "not a picture", "charts.heat_map"},
+		p("{{chart charts.coverage}}"):      {"", "only a slide can have a chart", "{{image charts.coverage}}"},
 		p("{{client.name | dat}}"):          {"", "no filter", "did you mean date?"},
 		p("{{client.name | date}}"):         {"", "only works on dates", ""},
 		p("{{client.name"):                  {"", "no }} in its paragraph", ""},

@@ -19,6 +19,7 @@ import (
 	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/drawing"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/engine/report/workbook"
 	"github.com/scf-service/service/internal/opc"
 	"github.com/scf-service/service/internal/prose"
 )
@@ -31,6 +32,8 @@ const (
 	maxReadBytes   = 64 << 20 // of all parts that are read
 	relationsTypes = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
 	relImage       = relationsTypes + "image"
+	relChart       = relationsTypes + "chart"
+	relPackage     = relationsTypes + "package"
 	relSlide       = relationsTypes + "slide"
 	relNotes       = relationsTypes + "notesSlide"
 )
@@ -504,6 +507,8 @@ func (l *Layout) Write(ctx context.Context, w io.Writer, data *content.LayoutDat
 	defer cancel()
 	x := &executor{
 		ctx: ctx, theme: theme, scopes: []scopeValue{{value: reflect.ValueOf(data)}}, images: newImageStore(),
+		hasPart: func(name string) bool { return l.byName[strings.ToLower(name)] != nil },
+		numbers: workbook.Properties{Creator: data.Tool, AsOf: data.AsOf, Theme: theme},
 	}
 	var made []*part // in the order in which they are filled in
 	for _, p := range l.parts {
@@ -522,7 +527,7 @@ func (l *Layout) Write(ctx context.Context, w io.Writer, data *content.LayoutDat
 	if x.err != nil {
 		return x.err
 	}
-	return l.writePackage(w, data, made, x.images.files, deck)
+	return l.writePackage(w, data, made, x.images, deck)
 }
 
 // mediaFolders are the folders of pictures by format.
@@ -545,7 +550,7 @@ func (x *executor) fill(p *part) *part {
 }
 
 // writePackage writes the file: the parts that were filled in, and all others unchanged.
-func (l *Layout) writePackage(w io.Writer, data *content.LayoutData, made []*part, media []mediaFile, deck *deckChange) error {
+func (l *Layout) writePackage(w io.Writer, data *content.LayoutData, made []*part, images *imageStore, deck *deckChange) error {
 	changed := maps.Clone(l.replaced) // nil for an omitted part
 	var extra []string                // new parts, in order
 	put := func(name string, b []byte) {
@@ -578,14 +583,17 @@ func (l *Layout) writePackage(w io.Writer, data *content.LayoutData, made []*par
 		}
 		put(name, b)
 	}
-	for _, m := range media {
+	for _, m := range images.files {
 		put(path.Join(mediaFolders[l.format], m.name), m.data)
+	}
+	for _, c := range images.charts {
+		put(c.name, c.data)
 	}
 	properties, err := l.addProperties(data, put)
 	if err != nil {
 		return err
 	}
-	changed[typesPart] = l.withTypes(len(media) > 0, deck, properties)
+	changed[typesPart] = l.withTypes(images, deck, properties)
 	return writeZip(w, l.file, changed, extra)
 }
 
@@ -622,7 +630,7 @@ func beforeEnd(file, inserted []byte) ([]byte, error) {
 
 // withTypes returns the list of media types for the document. properties is the name of a part with properties that was
 // added, or "".
-func (l *Layout) withTypes(hasImages bool, deck *deckChange, properties string) []byte {
+func (l *Layout) withTypes(images *imageStore, deck *deckChange, properties string) []byte {
 	var b strings.Builder
 	known := false
 	l.types.walk(func(n *node) bool {
@@ -630,8 +638,13 @@ func (l *Layout) withTypes(hasImages bool, deck *deckChange, properties string) 
 		return true
 	})
 	const namespace = ` xmlns="http://schemas.openxmlformats.org/package/2006/content-types"`
-	if hasImages && !known {
+	if len(images.files) > 0 && !known {
 		b.WriteString(`<Default` + namespace + ` Extension="png" ContentType="image/png"/>`)
+	}
+	for _, c := range images.charts {
+		if c.mediaType != "" {
+			fmt.Fprintf(&b, `<Override%s PartName="/%s" ContentType="%s"/>`, namespace, c.name, c.mediaType)
+		}
 	}
 	if properties != "" {
 		b.WriteString(`<Override` + namespace + ` PartName="/` + properties + `" ContentType="` + typeCustomProperties + `"/>`)

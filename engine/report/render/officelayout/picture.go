@@ -7,11 +7,13 @@ import (
 	"image/png"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/render/docx"
+	"github.com/scf-service/service/engine/report/render/pptx"
 	"github.com/scf-service/service/internal/prose"
 )
 
@@ -29,6 +31,13 @@ const pictureNamespaces = ` xmlns:a="http://schemas.openxmlformats.org/drawingml
 type imageStore struct {
 	stored map[*content.LayoutImage]storedImage
 	files  []mediaFile
+	charts []chartPart
+}
+
+// chartPart is a part of a chart in the package, with its media type or "".
+type chartPart struct {
+	name, mediaType string
+	data            []byte
 }
 
 // storedImage is a picture in the document, identified by its name in the folder media. Its size is in EMUs.
@@ -56,12 +65,8 @@ type placedImage struct {
 // evalImage adds the picture that an expression refers to to the current part, and returns it, or
 // nil if there is none.
 func (x *executor) evalImage(e expression) *placedImage {
-	v := e.eval(x)
-	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		return nil
-	}
-	image, ok := v.Interface().(*content.LayoutImage)
-	if !ok {
+	image := x.evalLayoutImage(e)
+	if image == nil {
 		return nil
 	}
 	stored, ok := x.images.stored[image]
@@ -73,10 +78,65 @@ func (x *executor) evalImage(e expression) *placedImage {
 		}
 	}
 	x.printed = true
-	alt := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(image.Title), ".") + ". " + image.Description)
-	return &placedImage{
-		x.part.addRelation(relImage, x.media+stored.name), prose.Truncate(alt, docx.MaxImageDescription), stored.width, stored.height,
+	return &placedImage{x.part.addRelation(relImage, x.media+stored.name), describeImage(image), stored.width, stored.height}
+}
+
+// evalLayoutImage returns the picture that an expression refers to, or nil if there is none.
+func (x *executor) evalLayoutImage(e expression) *content.LayoutImage {
+	v := e.eval(x)
+	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil
 	}
+	image, _ := v.Interface().(*content.LayoutImage)
+	return image
+}
+
+// describeImage returns the alternative text of a picture or chart.
+func describeImage(image *content.LayoutImage) string {
+	alt := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(image.Title), ".") + ". " + image.Description)
+	return prose.Truncate(alt, docx.MaxImageDescription)
+}
+
+// placeChart writes a chart of PowerPoint's own in place of a text box, with a workbook of its numbers. Each place gets a
+// chart of its own, because slides can't share one.
+func (x *executor) placeChart(o slideImage) {
+	image := x.evalLayoutImage(o.image)
+	if image == nil || image.Chart == nil || x.err != nil {
+		return
+	}
+	properties := x.numbers
+	properties.Title = image.Chart.Title
+	chart, numbers, err := pptx.ChartParts(image.Chart, false, properties)
+	if err != nil {
+		x.err = err
+		return
+	}
+	x.charts++
+	for x.hasPart(fmt.Sprintf("ppt/charts/report-chart%d.xml", x.charts)) { // the layout may be a report
+		x.charts++
+	}
+	name := fmt.Sprintf("report-chart%d", x.charts)
+	relations, err := withRelations(nil, []relation{{id: "rId1", kind: relPackage, target: "../embeddings/" + name + ".xlsx"}})
+	if err != nil {
+		x.err = err
+		return
+	}
+	x.images.charts = append(
+		x.images.charts, chartPart{"ppt/charts/" + name + ".xml", pptx.ChartType, chart},
+		chartPart{"ppt/charts/_rels/" + name + ".xml.rels", "", relations},
+		chartPart{"ppt/embeddings/" + name + ".xlsx", pptx.WorkbookType, numbers},
+	)
+	x.finished += len(chart) + len(numbers)
+	x.printed = true
+	id := x.part.addRelation(relChart, "../charts/"+name+".xml")
+	fmt.Fprintf(
+		x.out,
+		`<p:graphicFrame xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"%s><p:nvGraphicFramePr>`+
+			`<p:cNvPr id="%s" name="%s" descr="%s"/><p:cNvGraphicFramePr/><p:nvPr/></p:nvGraphicFramePr>`+
+			`<p:xfrm><a:off x="%d" y="%d"/><a:ext cx="%.0f" cy="%.0f"/></p:xfrm>%s</p:graphicFrame>`,
+		pictureNamespaces, escaped(o.id), escaped(o.name), escaped(describeImage(image)), o.box.x, o.box.y, o.box.width, o.box.height,
+		pptx.ChartGraphic(id),
+	)
 }
 
 // storeImage adds a picture to the document.
@@ -369,8 +429,8 @@ func (o frameTag) run(x *executor) {
 	x.out.WriteString(s)
 }
 
-// compilePictureBox compiles a text box of a slide that contains nothing but {{image …}}: it is replaced with the
-// picture. It returns false for other shapes.
+// compilePictureBox compiles a text box of a slide that contains nothing but {{image …}} or {{chart …}}: it is replaced
+// with the picture or chart. It returns false for other shapes.
 func (l *compiler) compilePictureBox(out *program, n *node) (isImage bool) {
 	body := n.child("p:txBody")
 	if body == nil {
@@ -380,7 +440,7 @@ func (l *compiler) compilePictureBox(out *program, n *node) (isImage bool) {
 	alone := true
 	body.walk(func(c *node) bool {
 		switch {
-		case c.tag != nil && c.tag.kind == tagImage && found == nil:
+		case c.tag != nil && (c.tag.kind == tagImage || c.tag.kind == tagChart) && found == nil:
 			found = c
 		case c.tag != nil, c.isText() && c.parent.hasName("a:t") && strings.TrimSpace(c.text) != "":
 			alone = false
@@ -396,7 +456,14 @@ func (l *compiler) compilePictureBox(out *program, n *node) (isImage bool) {
 		return true
 	}
 	properties := n.find("p:cNvPr")
-	image := slideImage{image: source, name: properties.attr("name"), id: properties.attr("id")}
+	image := slideImage{image: source, name: properties.attr("name"), id: properties.attr("id"), native: found.tag.kind == tagChart}
+	if name := found.tag.rest[strings.LastIndex(found.tag.rest, ".")+1:]; image.native && !slices.Contains(content.NativeCharts, name) {
+		l.addError(
+			found, found.tag.source, "PowerPoint has no chart of this kind; these are: charts."+strings.Join(content.NativeCharts, ", charts."),
+			"write {{image "+found.tag.rest+"}} to place it as a picture",
+		)
+		return true
+	}
 	if f := n.find("a:xfrm"); f != nil && f.child("a:off") != nil {
 		image.box = newFrameBox(f.child("a:off"), f.child("a:ext"))
 	}
@@ -416,9 +483,14 @@ type slideImage struct {
 	image    expression
 	name, id string
 	box      frameBox // of the text box
+	native   bool     // as a chart of PowerPoint's own
 }
 
 func (o slideImage) run(x *executor) {
+	if o.native {
+		x.placeChart(o)
+		return
+	}
 	p := x.evalImage(o.image)
 	if p == nil {
 		return

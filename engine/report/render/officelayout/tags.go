@@ -23,6 +23,7 @@ type tagKind int
 const (
 	tagValue tagKind = iota
 	tagImage
+	tagChart
 	tagComment
 	tagOpen // #each, #if, #unless
 	tagElse // else, else if
@@ -50,6 +51,8 @@ func newTag(source string) *tag {
 		t.kind, t.rest = tagElse, rest
 	case first == "image":
 		t.kind, t.rest = tagImage, rest
+	case first == "chart":
+		t.kind, t.rest = tagChart, rest
 	}
 	return t
 }

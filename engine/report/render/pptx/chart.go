@@ -26,34 +26,53 @@ func (x *slideWriter) addChart(s *content.Slide, in box) error {
 	c := s.Chart
 	x.charts++
 	n := x.charts
-	book, err := x.chartWorkbook(c)
+	frame := &x.doc.Frame
+	properties := workbook.Properties{Title: c.Title, Creator: frame.Tool, AsOf: frame.Time, Theme: frame.Theme}
+	chart, book, err := ChartParts(c, s.Columns, properties)
 	if err != nil {
-		return fmt.Errorf("the numbers of the chart: %w", err)
+		return err
 	}
 	id := fmt.Sprintf("rId%d", len(x.relations)+1)
 	x.relations = append(x.relations, [3]string{id, "chart", fmt.Sprintf("../charts/chart%d.xml", n)})
 	x.add(fmt.Sprintf("ppt/embeddings/chart%d.xlsx", n), "", book)
-	x.addXML(
-		fmt.Sprintf("ppt/charts/chart%d.xml", n), "application/vnd.openxmlformats-officedocument.drawingml.chart+xml",
-		x.chartXML(c, s.Columns),
-	)
+	x.add(fmt.Sprintf("ppt/charts/chart%d.xml", n), ChartType, chart)
 	x.addXML(
 		fmt.Sprintf("ppt/charts/_rels/chart%d.xml.rels", n), "",
 		relationsXML([3]string{"rId1", "package", fmt.Sprintf("../embeddings/chart%d.xlsx", n)}),
 	)
 	fmt.Fprintf(&x.shapes, `<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="%d" name="Chart" descr="%s"/><p:cNvGraphicFramePr/>`+
-		`<p:nvPr/></p:nvGraphicFramePr><p:xfrm><a:off x="%d" y="%d"/><a:ext cx="%d" cy="%d"/></p:xfrm><a:graphic><a:graphicData uri="%s">`+
-		`<c:chart xmlns:c="%s" r:id="%s"/></a:graphicData></a:graphic></p:graphicFrame>`,
-		x.nextID(), escapeXML(c.Title+". "+s.ChartText), in.x, in.y, in.w, in.h, nsChart, nsChart, id)
+		`<p:nvPr/></p:nvGraphicFramePr><p:xfrm><a:off x="%d" y="%d"/><a:ext cx="%d" cy="%d"/></p:xfrm>%s</p:graphicFrame>`,
+		x.nextID(), escapeXML(c.Title+". "+s.ChartText), in.x, in.y, in.w, in.h, ChartGraphic(id))
 	return nil
+}
+
+// Media types of the parts of a chart.
+const (
+	ChartType    = "application/vnd.openxmlformats-officedocument.drawingml.chart+xml"
+	WorkbookType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+)
+
+// ChartGraphic returns the content of a graphic frame that shows the chart to which a relationship points. The prefixes a
+// and r must be declared.
+func ChartGraphic(relationID string) string {
+	return fmt.Sprintf(`<a:graphic><a:graphicData uri="%[1]s"><c:chart xmlns:c="%[1]s" r:id="%[2]s"/></a:graphicData></a:graphic>`,
+		nsChart, relationID)
+}
+
+// ChartParts returns the parts of a native chart: its XML, whose relationship rId1 must point to the workbook, and the
+// workbook of its numbers. columns selects vertical bars.
+func ChartParts(c *workbook.Chart, columns bool, p workbook.Properties) (chart, numbers []byte, err error) {
+	if numbers, err = chartWorkbook(c, p); err != nil {
+		return nil, nil, fmt.Errorf("the numbers of the chart: %w", err)
+	}
+	return []byte(xmlHead + p.Theme.ReplaceColorPlaceholders(chartXML(p.Theme, c, columns))), numbers, nil
 }
 
 // chartSheet is the sheet with a chart's numbers: a row of names, followed by a row for each category.
 const chartSheet = "Chart"
 
-func (x *slideWriter) chartWorkbook(c *workbook.Chart) ([]byte, error) {
-	frame := &x.doc.Frame
-	b, err := workbook.NewWriter(workbook.Properties{Title: c.Title, Creator: frame.Tool, AsOf: frame.Time, Theme: frame.Theme})
+func chartWorkbook(c *workbook.Chart, p workbook.Properties) ([]byte, error) {
+	b, err := workbook.NewWriter(p)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +102,8 @@ func (x *slideWriter) chartWorkbook(c *workbook.Chart) ([]byte, error) {
 }
 
 // fillXML returns the fill of a series: a color with the pattern that belongs to it.
-func (x *writer) fillXML(n drawing.ColorName) string {
-	color := x.colorPlaceholder(n)
+func fillXML(theme drawing.Theme, n drawing.ColorName) string {
+	color := theme.Color(n).HexDigits()
 	if pattern := patterns[drawing.HatchOf(n)]; pattern != "" {
 		return `<a:pattFill prst="` + pattern + `"><a:fgClr><a:srgbClr val="{soft}"/></a:fgClr><a:bgClr><a:srgbClr val="` + color +
 			`"/></a:bgClr></a:pattFill>`
@@ -98,7 +117,7 @@ func chartTextXML(size int, color string) string {
 }
 
 // chartXML returns the chart: stacked bars, horizontal or vertical, or a radar.
-func (x *writer) chartXML(c *workbook.Chart, columns bool) string {
+func chartXML(theme drawing.Theme, c *workbook.Chart, columns bool) string {
 	radar := c.Type == workbook.ChartRadar
 	var series strings.Builder
 	for i, s := range c.Series {
@@ -112,10 +131,10 @@ func (x *writer) chartXML(c *workbook.Chart, columns bool) string {
 			}
 			fmt.Fprintf(&series, `<c:spPr><a:ln w="31750"><a:solidFill><a:srgbClr val="%s"/></a:solidFill>%s</a:ln></c:spPr><c:marker>`+
 				`<c:symbol val="%s"/></c:marker>`,
-				x.colorPlaceholder(s.Color), dash, map[bool]string{true: "circle", false: "none"}[i == 0])
+				theme.Color(s.Color).HexDigits(), dash, map[bool]string{true: "circle", false: "none"}[i == 0])
 		} else {
 			fmt.Fprintf(&series, `<c:spPr>%s<a:ln w="6350"><a:solidFill><a:srgbClr val="{paper}"/></a:solidFill></a:ln></c:spPr>`+
-				`<c:invertIfNegative val="0"/>`, x.fillXML(s.Color))
+				`<c:invertIfNegative val="0"/>`, fillXML(theme, s.Color))
 			// A number on a patterned fill needs its own background.
 			fmt.Fprintf(&series, `<c:dLbls><c:numFmt formatCode="0;;;" sourceLinked="0"/><c:spPr><a:solidFill><a:srgbClr val="{paper}">`+
 				`<a:alpha val="75000"/></a:srgbClr></a:solidFill></c:spPr>%s<c:showLegendKey val="0"/><c:showVal val="1"/>`+
