@@ -210,6 +210,22 @@ type DocumentsInput struct {
 	Sort     string        `query:"sort" sort:"filename,title,category,status,size_bytes,created_at,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
+// DocumentUses describes what rests on a document.
+type DocumentUses struct {
+	Versions    []DocumentUse `json:"versions" doc:"The newest and the approved Statement of Applicability, if they quote the document."`
+	Corrections int           `json:"corrections" doc:"Number of corrections of its passages in this assessment."`
+	Notes       []string      `json:"notes" doc:"The same in sentences, to be shown before the document is deleted."`
+}
+
+// DocumentUse describes what rests on a document in one version of the Statement of Applicability.
+type DocumentUse struct {
+	SoAVersionID  string        `json:"soa_version_id"`
+	VersionNumber int           `json:"version_number"`
+	Status        VersionStatus `json:"status"`
+	QuotedBy      []string      `json:"quoted_by" doc:"Codes of the controls whose items quote the document."`
+	OnlySourceOf  []string      `json:"only_source_of" doc:"Codes of those whose verdict rests on this document alone."`
+}
+
 // UploadDocumentInput is the input for adding a document to an assessment.
 type UploadDocumentInput struct {
 	AssessmentInput
@@ -248,6 +264,10 @@ var (
 	GetDocumentStatus = Get[GetDocumentInput, DocumentProgress](
 		"get-document-status", "/documents/{documentId}/status", "document:read", tagDocument,
 		"Get a document's processing status",
+	)
+	GetDocumentUses = Get[DocumentInput, DocumentUses](
+		"get-document-uses", "/documents/{documentId}/uses", "soa:read", tagDocument,
+		"List what rests on a document: items that quote it, and corrections",
 	)
 	ListDocumentChunks = Get[DocumentChunksInput, List[Chunk]](
 		"list-document-chunks", "/documents/{documentId}/chunks", "document:read", tagDocument,

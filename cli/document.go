@@ -373,8 +373,14 @@ Applicability that quote it, and corrections of its passages. Versions keep the 
 			if err != nil {
 				return err
 			}
-			if err := a.printWhatRestsOn(cmd.Context(), d); err != nil && !api.IsCode(err, api.CodeForbidden) { // a key may only delete
+			uses, err := call(cmd.Context(), a, api.GetDocumentUses, &api.DocumentInput{DocumentID: d.ID})
+			if err != nil && !api.IsCode(err, api.CodeForbidden) { // a key may only delete
 				return err
+			}
+			if err == nil {
+				for _, note := range uses.Notes {
+					a.printNotice("%s", note)
+				}
 			}
 			if err := a.confirm(sure, "delete the document "+d.Filename); err != nil {
 				return err
@@ -388,58 +394,6 @@ Applicability that quote it, and corrections of its passages. Versions keep the 
 	}
 	addYesFlag(cmd, &sure)
 	return cmd
-}
-
-// printWhatRestsOn notes which items quote a document and how many corrections are about its passages.
-func (a *app) printWhatRestsOn(ctx context.Context, d *api.Document) error {
-	in := &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: d.AssessmentID}}
-	versions, err := fetchAll(ctx, a, api.ListSoA, in)
-	if err != nil {
-		return err
-	}
-	approved := slices.IndexFunc(versions.Data, func(v api.SoAVersion) bool { return v.Status == api.VersionApproved })
-	for n, v := range versions.Data {
-		if n != 0 && n != approved {
-			continue // only the newest version and the approved one matter
-		}
-		items, err := fetchAll(ctx, a, api.ListSoAItems, &api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: v.ID}})
-		if err != nil {
-			return err
-		}
-		var quoting, only []string
-		for _, i := range items.Data {
-			if slices.ContainsFunc(i.Evidence, func(e api.Evidence) bool { return e.DocumentID == d.ID }) {
-				quoting = append(quoting, i.ControlCode)
-				if i.OnlyDocument == d.Filename {
-					only = append(only, i.ControlCode)
-				}
-			}
-		}
-		if len(quoting) == 0 {
-			continue
-		}
-		rest := ""
-		if len(only) > 0 {
-			rest = fmt.Sprintf("; %s on nothing else: %s", prose.Count(len(only), "rests", "rest"), joinFirst(only, 5))
-		}
-		a.printNotice("%s, version %d (%s): %s%s.", api.GateSoA.Title(), v.VersionNumber, prose.Humanize(v.Status),
-			prose.Count(len(quoting), "item quotes it", "items quote it"), rest)
-	}
-	corrections, err := fetchAll(ctx, a, api.ListCorrections, &api.CorrectionsInput{})
-	if err != nil {
-		return err
-	}
-	n := 0
-	for _, c := range corrections.Data {
-		if c.Passage.DocumentID == d.ID {
-			n++
-		}
-	}
-	if n > 0 {
-		a.printNotice("%s about its passages; they stay, and apply to the same passages in other documents.",
-			prose.Count(n, "correction is", "corrections are"))
-	}
-	return nil
 }
 
 func (a *app) docReprocess() *cobra.Command {

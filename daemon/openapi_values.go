@@ -219,6 +219,7 @@ var exampleFields = map[string]any{
 	"inclusion_reasons": []string{
 		"framework",
 	}, "SoAItem.rationale": "The framework requires it and the company has user accounts.", "SoAItemChange.rationale": "The framework requires it.",
+	"quoted_by": []string{"IAC-06", "IAC-17"}, "only_source_of": []string{"IAC-06"},
 	"rests_on_documents": 1, "only_document": "access-control-policy.md", "changed_by_document": "access-control-policy.md", "changed_from": api.NotEvidenced,
 	"lines_on_one_document": 9, "lines_changed_by_document": 0,
 	"DecisiveDocument.filename": "access-control-policy.md", "lines_changed": 0, "lines_alone": 4,

@@ -210,6 +210,7 @@ func (s *Server) bindOperations() {
 	bindOperation(s, api.CreateDelegation, a.CreateDelegation)
 	bindOperation(s, api.RevokeDelegation, a.RevokeDelegation)
 
+	bindOperation(s, api.GetDocumentUses, a.DocumentUses)
 	bindOperation(s, api.ListCorrections, a.ListCorrections)
 	bindOperation(s, api.GetCorrectionAgreement, a.GetCorrectionAgreement)
 	bindOperation(s, api.GetCorrection, a.GetCorrection)

@@ -279,6 +279,7 @@ func (r *tour) evidence() {
 	r.call(api.GetDocumentStatus.Operation, "", "")
 	r.call(api.DownloadDocument.Operation, "", "")
 	r.call(api.DownloadDocument.Operation, "", "", "Range", "bytes=0-9")
+	r.call(api.GetDocumentUses.Operation, "", "")
 	r.call(api.ListDocumentChunks.Operation, "", "")
 	r.call(api.ListKBDocumentChunks.Operation, "", "")
 	r.saveID("chunkId", r.firstRecord(r.call(api.ListChunks.Operation, "?limit=5", "")))

@@ -330,8 +330,8 @@ func (v *visit) editMany(k *kind, assessmentID string) (changed int, editID stri
 		if err != nil {
 			return 0, "", err
 		}
-		editID, err = v.lastEditOf(assessmentID, id)
-		return 1, editID, err
+		editID, _ = v.lastEditOf(assessmentID, id) // the change is saved, so only the offer to undo it is missing
+		return 1, editID, nil
 	}
 	result, err := k.edit(v, version, items, raw)
 	if err != nil {

@@ -140,6 +140,7 @@ type documentPage struct {
 	Page                int
 	Fragment            string
 	MayDelete, MayWrite bool
+	Uses                []string // what rests on the document, in sentences
 }
 
 // passage is a passage on its document's page. Place is empty if it is the same as that of the previous
@@ -267,6 +268,13 @@ func (v *visit) renderDocument(page *documentPage, chosen string, start int) err
 	}
 	open := page.Assessment.State != api.StateClosed
 	page.MayDelete, page.MayWrite = v.may("document:delete") && open, v.may("document:write") && open
+	if page.MayDelete && v.may("soa:read") {
+		uses, err := do(v, api.GetDocumentUses, &api.DocumentInput{DocumentID: page.ID})
+		if err != nil {
+			return err
+		}
+		page.Uses = uses.Notes
+	}
 	return v.render("document.html", page.Filename, page)
 }
 

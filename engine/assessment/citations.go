@@ -6,8 +6,80 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/prose"
 	"github.com/scf-service/service/store"
 )
+
+// DocumentUses returns what rests on a document: items that quote it in the newest and in the approved Statement of
+// Applicability, and corrections of its passages.
+func (s *Service) DocumentUses(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.DocumentUses, error) {
+	out := &api.DocumentUses{Versions: []api.DocumentUse{}, Notes: []string{}}
+	return out, s.db.View(ctx, func(tx *store.Tx) error {
+		d, err := store.Documents.Get(tx, by.OrganizationID, in.DocumentID)
+		if err != nil {
+			return store.ToNotFound(err, "document", in.DocumentID)
+		}
+		if err := addQuotingVersions(tx, out, &d.Document); err != nil {
+			return err
+		}
+		for c, err := range store.Corrections.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(d.AssessmentID)) {
+			if err != nil {
+				return err
+			}
+			if c.Passage.DocumentID == d.ID {
+				out.Corrections++
+			}
+		}
+		if out.Corrections > 0 {
+			out.Notes = append(out.Notes, prose.Count(out.Corrections, "correction is", "corrections are")+
+				" about its passages; they stay, and apply to the same passages in other documents.")
+		}
+		return nil
+	})
+}
+
+// addQuotingVersions adds the newest version and the approved one, if their items quote the document.
+func addQuotingVersions(tx *store.Tx, out *api.DocumentUses, d *api.Document) error {
+	isNewest, hasApproved := true, false
+	for v, err := range store.SoAVersions.By("assessment").Scan(tx, d.OrganizationID, store.Prefix(d.AssessmentID), store.Reverse) {
+		if err != nil {
+			return err
+		}
+		isApproved := v.Status == api.VersionApproved && !hasApproved
+		if !isNewest && !isApproved {
+			continue
+		}
+		isNewest, hasApproved = false, hasApproved || isApproved
+		items, err := soaType.readItems(tx, d.OrganizationID, v.ID)
+		if err != nil {
+			return err
+		}
+		use := api.DocumentUse{
+			SoAVersionID: v.ID, VersionNumber: v.VersionNumber, Status: v.Status, QuotedBy: []string{}, OnlySourceOf: []string{},
+		}
+		for n := range items {
+			i := &items[n]
+			if !slices.ContainsFunc(i.Evidence, func(e api.Evidence) bool { return e.DocumentID == d.ID }) {
+				continue
+			}
+			use.QuotedBy = append(use.QuotedBy, i.ControlCode)
+			if i.OnlyDocument == d.Filename {
+				use.OnlySourceOf = append(use.OnlySourceOf, i.ControlCode)
+			}
+		}
+		if len(use.QuotedBy) == 0 {
+			continue
+		}
+		rest := ""
+		if n := len(use.OnlySourceOf); n > 0 {
+			rest = fmt.Sprintf("; %s on nothing else: %s", prose.Count(n, "rests", "rest"), joinFirst(use.OnlySourceOf, 5))
+		}
+		out.Versions = append(out.Versions, use)
+		out.Notes = append(out.Notes, fmt.Sprintf("%s, version %d (%s): %s%s.", api.GateSoA.Title(), v.VersionNumber,
+			prose.Humanize(v.Status), prose.Count(len(use.QuotedBy), "item quotes it", "items quote it"), rest))
+	}
+	return nil
+}
 
 // staleSourceIssues returns warnings if documents were added, changed or deleted since the version
 // was drafted, if the version's reader has not read all documents, or if items cite deleted

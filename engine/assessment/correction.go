@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -559,10 +560,16 @@ func draftedReading(i *api.SoAItem, st *api.Statement, chunkID string) (reading.
 
 // ListCorrections lists an organization's corrections, latest first.
 func (s *Service) ListCorrections(ctx context.Context, by api.Caller, in *api.CorrectionsInput) (*api.List[api.Correction], error) {
+	repeated := map[string]bool{}
+	if in.AssessmentID == "" {
+		if err := s.db.View(ctx, func(tx *store.Tx) error { return addRepeatedCopies(tx, by.OrganizationID, repeated) }); err != nil {
+			return nil, err
+		}
+	}
 	query := store.PageQuery[api.Correction]{
 		Reverse: true,
-		Filter: store.FilterIf(api.HasFilters(in), func(c *api.Correction) bool {
-			return (in.AssessmentID == "" || c.AssessmentID == in.AssessmentID) &&
+		Filter: store.FilterIf(api.HasFilters(in) || len(repeated) > 0, func(c *api.Correction) bool {
+			return !repeated[c.ID] && (in.AssessmentID == "" || c.AssessmentID == in.AssessmentID) &&
 				(in.ControlCode == "" || strings.EqualFold(c.ControlCode, in.ControlCode)) &&
 				(in.Domain == "" || strings.EqualFold(c.DomainCode, in.Domain)) &&
 				(in.Decision == "" || c.Decision == in.Decision) && (in.Source == "" || c.Source == in.Source)
@@ -583,6 +590,37 @@ func (s *Service) ListCorrections(ctx context.Context, by api.Caller, in *api.Co
 		}
 		return nil
 	})
+}
+
+// addRepeatedCopies adds the IDs of copied corrections that the organization also has as the original or as another copy,
+// because it has several clones.
+func addRepeatedCopies(tx *store.Tx, org string, repeated map[string]bool) error {
+	seen := map[string]bool{}
+	for c, err := range store.Corrections.Scan(tx, org) { // an original comes before its copies
+		if err != nil {
+			return err
+		}
+		original, _, _ := store.SplitCopiedCorrectionID(c.ID)
+		repeated[c.ID] = seen[original]
+		seen[original] = true
+	}
+	maps.DeleteFunc(repeated, func(_ string, is bool) bool { return !is })
+	return nil
+}
+
+// listSameDecision returns the IDs of the other corrections that an organization has of the same decision: the original
+// and its copies.
+func listSameDecision(tx *store.Tx, org, id string) (same []string, err error) {
+	original, _, _ := store.SplitCopiedCorrectionID(id)
+	for c, err := range store.Corrections.Scan(tx, org) {
+		if err != nil {
+			return nil, err
+		}
+		if of, _, _ := store.SplitCopiedCorrectionID(c.ID); of == original && c.ID != id {
+			same = append(same, c.ID)
+		}
+	}
+	return same, nil
 }
 
 // markIfDocumentDeleted sets IsDocumentDeleted of a correction if its document no longer exists.
@@ -607,14 +645,27 @@ func (s *Service) GetCorrection(ctx context.Context, by api.Caller, in *api.Corr
 	return &c, err
 }
 
-// RemoveCorrection deletes a correction. Earlier drafts are not changed.
+// RemoveCorrection deletes a correction, and the copies of it in clones of other assessments that the organization has.
+// Earlier drafts are not changed.
 func (s *Service) RemoveCorrection(ctx context.Context, by api.Caller, in *api.CorrectionInput) (*api.None, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		c, err := store.Corrections.Get(tx, by.OrganizationID, in.CorrectionID)
 		if err != nil {
 			return store.ToNotFound(err, "correction", in.CorrectionID)
 		}
-		return removeCorrection(tx, by, &c)
+		if err := removeCorrection(tx, by, &c); err != nil {
+			return err
+		}
+		same, err := listSameDecision(tx, by.OrganizationID, c.ID)
+		if err != nil {
+			return err
+		}
+		for _, id := range same {
+			if err := store.Corrections.Delete(tx, by.OrganizationID, id); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return &api.None{}, err
 }

@@ -101,6 +101,26 @@ func hashFields(values, names map[string]json.RawMessage) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// accountAtRemote returns the name of the account in which a clone's changes are made at its remote, or "" if the
+// assessment isn't a clone.
+func accountAtRemote(tx *store.Tx, org, assessment string) (string, error) {
+	l, err := store.SyncLinks.Get(tx, org, assessment)
+	if errors.Is(err, store.ErrNotFound) || err == nil && l.Role != store.SyncRoleClone {
+		return "", nil
+	}
+	return l.Account, err
+}
+
+// withLocalEditor returns the fields of an item as they were before a sync: the remote renames who edited the item to the
+// account of the clone's owner there.
+func withLocalEditor(fields map[string]json.RawMessage, remoteAccount, local string) map[string]json.RawMessage {
+	if remoteAccount == "" || fieldText(fields["edited_by"]) != remoteAccount {
+		return fields
+	}
+	name, _ := json.Marshal(local) // a string
+	return withFields(fields, map[string]json.RawMessage{"edited_by": name})
+}
+
 // newEditedLine describes the change of an item in the form shown to users.
 func newEditedLine(it *api.Item, before map[string]json.RawMessage, after any, fields []string) (api.EditedLine, error) {
 	from, to, err := editDiff(before, after)
@@ -226,6 +246,10 @@ func (k deliverableType[V, I]) undo(
 			head.VersionNumber,
 		)
 	}
+	remoteAccount, err := accountAtRemote(tx, by.OrganizationID, a.ID)
+	if err != nil {
+		return nil, err
+	}
 	out := newEditResult(k.gate, head, dryRun, head.ItemCount)
 	out.Made = &e.At
 	var changed, restored []I // the same items
@@ -245,7 +269,7 @@ func (k deliverableType[V, I]) undo(
 				EditedSince: k.item(&now).EditedBy,
 			})
 		}
-		if hashFields(values, l.Before) != l.After {
+		if hashFields(withLocalEditor(values, remoteAccount, e.By), l.Before) != l.After {
 			skip()
 			continue
 		}
