@@ -234,7 +234,6 @@ func TestTableWithoutWidthCutsNothing(t *testing.T) {
 	}
 }
 
-// TestTableWithoutWidthBoundsThePadding checks that one long cell doesn't widen the column in all other rows.
 func TestTableInAFileFitsItsWidth(t *testing.T) {
 	long := strings.TrimSpace(strings.Repeat("words ", 25)) // 149 columns
 	for width, lines := range map[int]int{0: 3, 60: 4, 200: 2} {
@@ -246,14 +245,29 @@ func TestTableInAFileFitsItsWidth(t *testing.T) {
 	}
 }
 
-func TestTableWithoutWidthBoundsThePadding(t *testing.T) {
-	p := &Page{}
-	long := strings.Repeat("n", 240) + ".pdf"
-	p.Table([]Column{{Title: "file"}, {Title: "status"}}, [][]string{{long, "ingested"}, {"a.pdf", "failed"}})
-	want := "FILE" + strings.Repeat(" ", maxPadding-4) + "  STATUS\n" +
-		long + "  ingested\na.pdf" + strings.Repeat(" ", maxPadding-5) + "  failed\n"
-	if got := p.buf.String(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+// TestTableInAFileIsNeverWider checks that long names, titles, numbers, ids and text without spaces are broken if nothing
+// else makes enough room, and that ids are broken last.
+func TestTableInAFileIsNeverWider(t *testing.T) {
+	id := "01a220bf-88c9-7c0b-b8a3-e101c15a264d"
+	for _, row := range [][]string{
+		{strings.Repeat("n", 240) + ".pdf", "12 MB", "in force", id},
+		{strings.Repeat("日本語", 60), "12 MB", "in force", id},
+		{"policy.pdf", "12 MB", strings.Repeat("w-", 60), id + "@" + id},
+		{"policy.pdf", strings.Repeat("9", 90), "in force", id},
+	} {
+		p := &Page{}
+		p.Table([]Column{
+			{Title: "file"}, {Title: "size of the original", AlignRight: true}, {Title: "status"}, {Title: "id", NoShrink: true},
+		}, [][]string{row})
+		got := p.buf.String()
+		for line := range strings.Lines(got) {
+			if w := Width(strings.TrimSpace(line)); w > proseWidth {
+				t.Errorf("a line of %d columns:\n%s", w, got)
+			}
+		}
+		if !strings.Contains(got, id) {
+			t.Errorf("the id is broken:\n%s", got)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package print
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 )
@@ -13,7 +14,8 @@ type Column struct {
 	AlignRight bool
 	// Wrap wraps long text; otherwise it is truncated with …. Without a terminal, all long text is wrapped between words.
 	Wrap bool
-	// NoShrink prevents narrowing, for codes and ids, which are useless when truncated.
+	// NoShrink prevents narrowing, for codes and ids, which are useless when truncated. Without a terminal, they are
+	// wrapped if nothing else makes enough room.
 	NoShrink bool
 	// Optional columns are dropped, the last first, if there is not enough room.
 	Optional bool
@@ -28,9 +30,9 @@ const (
 	fairColumn = 28
 )
 
-// maxPadding is the width to which the cells of a column are padded if the page has no width, as in a file. Without
-// it, one long file name would widen the column in all other rows.
-const maxPadding = 80
+// minFixed is the width to which columns of codes and ids are narrowed at most: that of an id, and of a sign that joins
+// it to another.
+const minFixed = 37
 
 // columnGap is the number of spaces between columns.
 const columnGap = 2
@@ -61,29 +63,24 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 		}
 	}
 	pageWidth := cmp.Or(max(0, p.width), p.fileWidth, proseWidth)
-	least := make([]int, len(columns))
-	for i, c := range columns {
-		switch least[i] = minColumn; {
-		case c.NoShrink || p.width < 1 && c.AlignRight: // a number and its unit stay together
-			least[i] = widths[i]
-		case p.width < 1:
-			least[i] = max(Width(c.Title), longestWord(safe, i))
-		}
-	}
-	shrinkColumns(columns, widths, least, pageWidth)
-	limits := slices.Clone(widths)
 	if p.width < 1 {
-		for i := range widths {
-			widths[i] = min(widths[i], maxPadding)
+		shrinkColumnsInFile(columns, safe, widths, pageWidth)
+	} else {
+		least := make([]int, len(columns))
+		for i, c := range columns {
+			if least[i] = minColumn; c.NoShrink {
+				least[i] = widths[i]
+			}
 		}
+		shrinkColumns(columns, widths, least, pageWidth)
 	}
 	titles := make([]string, len(columns))
 	for i, c := range columns {
 		titles[i] = strings.ToUpper(c.Title)
 	}
-	p.writeRow(columns, widths, limits, titles, func(int, string) Style { return Bold })
+	p.writeRow(columns, widths, titles, func(int, string) Style { return Bold })
 	for _, row := range safe {
-		p.writeRow(columns, widths, limits, row, func(i int, cell string) Style {
+		p.writeRow(columns, widths, row, func(i int, cell string) Style {
 			if columns[i].Style == nil {
 				return Plain
 			}
@@ -123,6 +120,32 @@ func acceptableWidth(c Column, contentWidth int) int {
 		return contentWidth
 	}
 	return min(contentWidth, max(fairColumn, Width(c.Title)))
+}
+
+// shrinkColumnsInFile narrows columns of a table without a terminal, in which nothing is truncated: first only between
+// words, and if the table is still too wide, then also within the longest words and between those of titles, and at last
+// within codes and ids.
+func shrinkColumnsInFile(columns []Column, cells [][]string, widths []int, pageWidth int) {
+	titles := make([][]string, 1)
+	for _, c := range columns {
+		titles[0] = append(titles[0], c.Title)
+	}
+	for _, longest := range []struct{ word, fixed int }{{math.MaxInt, math.MaxInt}, {2 * minColumn, math.MaxInt}, {minColumn, minFixed}} {
+		least := make([]int, len(columns))
+		for i, c := range columns {
+			switch word := longestWord(cells, i); {
+			case c.NoShrink:
+				least[i] = min(widths[i], longest.fixed)
+			case longest.word == math.MaxInt && c.AlignRight: // a number and its unit stay together
+				least[i] = widths[i]
+			case longest.word == math.MaxInt:
+				least[i] = max(Width(c.Title), word)
+			default:
+				least[i] = max(longestWord(titles, i), min(word, longest.word))
+			}
+		}
+		shrinkColumns(columns, widths, least, pageWidth)
+	}
 }
 
 // longestWord returns the width of the longest word in a column.
@@ -165,18 +188,16 @@ func shrinkColumns(columns []Column, widths, leastWidths []int, pageWidth int) {
 	}
 }
 
-// writeRow writes a row of cells that are padded to widths, after they were wrapped or truncated to limits.
-func (p *Page) writeRow(columns []Column, widths, limits []int, cells []string, style func(int, string) Style) {
+// writeRow writes a row of cells that are wrapped or truncated, and padded, to widths.
+func (p *Page) writeRow(columns []Column, widths []int, cells []string, style func(int, string) Style) {
 	lines := make([][]string, len(columns))
 	height := 1
 	for i, c := range columns {
 		switch {
-		case p.width < 1 && c.NoShrink:
-			lines[i] = cells[i : i+1]
 		case p.width < 1 || c.Wrap:
-			lines[i] = Wrap(cells[i], limits[i])
+			lines[i] = Wrap(cells[i], widths[i])
 		default:
-			lines[i] = []string{Truncate(cells[i], limits[i])}
+			lines[i] = []string{Truncate(cells[i], widths[i])}
 		}
 		height = max(height, len(lines[i]))
 	}
