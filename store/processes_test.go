@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -193,5 +194,60 @@ func TestOpenTogether(t *testing.T) {
 			t.Errorf("the database has the IDs %s and %s", db.meta.ID, opened[0].meta.ID)
 		}
 		is(t, "Close", db.Close(), nil)
+	}
+}
+
+// TestEventsOfLateCommits checks that an event whose transaction commits late, after events with a later ID have been
+// numbered and processed, is numbered after them, and that a process issues IDs after those it has read.
+func TestEventsOfLateCommits(t *testing.T) {
+	all, _ := openShared(t, 2)
+	next := func() (found []string) {
+		t.Helper()
+		update(t, all[0], func(tx *Tx) error {
+			events, err := Outbox.Next(tx, "mail", 10)
+			found = nil
+			for _, e := range events {
+				found = append(found, fmt.Sprint(e.Sequence, e.ID))
+			}
+			if err == nil && len(events) > 0 {
+				err = Outbox.Ack(tx, "mail", events[len(events)-1].Sequence)
+			}
+			return err
+		})
+		return found
+	}
+	add := func(id string) func(*Tx) error {
+		return func(tx *Tx) error {
+			_, err := Outbox.Append(tx, Event{ID: id, Topic: "t"})
+			return err
+		}
+	}
+	done := false
+	update(t, all[1], func(tx *Tx) error {
+		if err := add("a-late")(tx); err != nil || done { // it may run again
+			return err
+		}
+		done = true
+		for n, id := range []string{"b", "c"} {
+			update(t, all[0], add(id))
+			same(t, "numbered meanwhile", next(), fmt.Sprint(n+1, id))
+		}
+		return nil
+	})
+	same(t, "the late event", next(), "3a-late")
+	same(t, "after all", next())
+
+	// What a process issues after reading an ID of another one follows it.
+	ahead := all[0].idGenerator.next()
+	for range 3 {
+		update(t, all[1], func(tx *Tx) error {
+			tx.FollowID(ahead)
+			if id := tx.NewID(); id <= ahead {
+				t.Errorf("%s follows %s", id, ahead)
+			} else {
+				ahead = id
+			}
+			return nil
+		})
 	}
 }

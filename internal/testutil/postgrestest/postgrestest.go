@@ -5,6 +5,7 @@ package postgrestest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -194,6 +195,43 @@ func (s *Server) Start(t testing.TB, more ...string) {
 		if time.Now().After(deadline) {
 			t.Fatal("PostgreSQL does not accept connections")
 		}
+	}
+}
+
+// ArchiveArguments returns the arguments of Start that make the server archive its write-ahead log.
+func (s *Server) ArchiveArguments() []string {
+	return []string{"-c", "archive_mode=on", "-c", "archive_command=cp %p " + s.folder + "/%f"}
+}
+
+// BaseBackup copies the server's files while it runs.
+func (s *Server) BaseBackup(t testing.TB) {
+	t.Helper()
+	out, err := s.command("pg_basebackup", "--host", s.folder, "--username", administrator, "--pgdata", s.data()+".base",
+		"--checkpoint=fast", "--no-sync").CombinedOutput()
+	if err != nil {
+		t.Fatalf("pg_basebackup: %v\n%s", err, out)
+	}
+}
+
+// Recover replaces the files of a stopped server by those of the base backup, and restores what was archived until a
+// moment. The server is running when it returns.
+func (s *Server) Recover(t testing.TB, until time.Time) {
+	t.Helper()
+	if err := errors.Join(os.Rename(s.data(), s.data()+".lost"), os.Rename(s.data()+".base", s.data())); err != nil {
+		t.Fatal(err)
+	}
+	s.WriteFile(t, filepath.Join("data", "recovery.signal"), nil)
+	s.Start(t, "-c", "restore_command=cp "+s.folder+"/%f %p", "-c", "recovery_target_action=promote",
+		"-c", "recovery_target_time="+until.UTC().Format("2006-01-02 15:04:05.999999+00"))
+	for deadline := time.Now().Add(time.Minute); ; { // until then, it refuses writes
+		out, err := s.command("psql", "--host", s.folder, "--username", administrator, "-Atc", "SELECT pg_is_in_recovery()", "postgres").Output()
+		if err == nil && string(bytes.TrimSpace(out)) == "f" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("PostgreSQL does not end its recovery: %s %v", out, err)
+		}
+		<-time.After(20 * time.Millisecond)
 	}
 }
 
