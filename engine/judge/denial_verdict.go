@@ -19,7 +19,7 @@ func (d *preparedStatement) isDeniedInCells(row *text.Sentence) bool {
 // isAboutTermination reports whether the statement itself is about ending or restricting something, such as
 // disabling the accounts of leavers.
 func (d *preparedStatement) isAboutTermination() bool {
-	return d.requiresRemoval() || d.mentionsAny("terminate", "suspend", "stop", "block", "lock", "cancel", "discontinue", "dispose") ||
+	return d.requiresRemoval() || d.mentionsAny("terminate", "suspend", "stop", "block", "lock", "cancel", "discontinue", "dispose", "drop") ||
 		d.isAboutRestriction()
 }
 

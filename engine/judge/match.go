@@ -26,6 +26,7 @@ type match struct {
 	deniesOutright bool     // a denial about nothing but the control's subject
 	sentenceWeight float64  // weight in the last sentence
 	deniedWeight   float64  // weight in the negated clauses of the last sentence
+	deniesAction   bool     // a required action is named in a negated clause of the last sentence
 	missedHeavy    int      // missed concepts of full weight
 	matchedClauses uint64   // clauses of the last sentence with matches
 	mainClause     uint64   // the matched clause with the most weight, where each action adds 1
@@ -92,6 +93,7 @@ func (d *preparedStatement) matchWindow(window, near []*text.Sentence, around su
 			best = max(best, t.Credit)
 			if s == last {
 				m.matchedClauses |= 1 << t.Clause
+				m.deniesAction = m.deniesAction || a.IsAction && last.Denied&(1<<t.Clause) != 0
 				w := a.Weight
 				if a.IsAction {
 					w++

@@ -93,6 +93,7 @@ func (s *Session) judgeWholeControlIn(d *preparedStatement, p *analyzedPassage) 
 		planWords := cmp.Or(p.PlanWords(i), s.planImpliedByList(p, cur))
 		switch {
 		case negated && !d.isProhibition() && cur.Conditional == 0 && !cur.IsHarmlessDenial() && !cur.DeniesOnlyObject() &&
+			!cur.DeniesQuestion &&
 			!cur.DeniesOnlyForThingsOutside(d.concepts, d.topic) && !d.isWindowAboutOtherThings(window):
 			r.verdict, r.reason = VerdictDenied, "The evidence states that the control as a whole is not done: "+shortenAndQuote(r.quote)+"."
 			if denial == nil || r.coverage > denial.coverage {
@@ -134,8 +135,11 @@ func (d *preparedStatement) isWindowAboutOtherThings(window []*text.Sentence) bo
 // control's topic, or says that there is none ("No screening of new employees takes place"), applies to all statements. A narrower
 // one, such as of one use, one group of people or one system, applies only to statements that name that too.
 func (d *preparedStatement) isWithinDenial(denial *text.Sentence) bool {
-	if !denial.IsTableRow && absencePattern.MatchString(denial.Text) {
-		return true
+	if !denial.IsTableRow {
+		isOwn := func(a text.Concept) bool { return a.Weight <= text.WeightGeneral || containsConcept(d.topic, a.ID) }
+		if m := absencePattern.FindStringSubmatch(denial.Text); m != nil && (m[1] == "" || slices.ContainsFunc(text.Concepts(m[1]), isOwn)) {
+			return true
+		}
 	}
 	narrower := false
 	for _, t := range denial.Terms {
@@ -153,8 +157,8 @@ func (d *preparedStatement) isWithinDenial(denial *text.Sentence) bool {
 // weConcept is the concept of "we", which names the organization itself.
 var weConcept = text.ConceptID("we")
 
-// absencePattern matches the beginning of a sentence that says that there is none of a thing.
-var absencePattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:there (?:is|are|was|were) )?(?:no|none)\b`)
+// absencePattern matches the beginning of a sentence that says that there is none of a thing, which is group 1.
+var absencePattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:there (?:is|are|was|were) )?(?:no|none)\b((?: [\w-]+){0,4}?)(?: (?:of|for|in|on|to|about|is|are|was|were|has|have|takes?|exists?)\b|\W*$)`)
 
 // isPlanListEntry reports whether a sentence is an item in a list of planned work, which doesn't need a verb.
 func (c *passageAnalysis) isPlanListEntry(s *text.Sentence) bool {

@@ -75,15 +75,19 @@ func (s *Session) judgePassage(d *preparedStatement, c *analyzedPassage, score f
 		if s.namesOtherOrganization(d, c, cur) || c.uninformative[i] || c.imprints[i] && !d.isAboutDocuments() {
 			continue
 		}
-		window := c.windows[i]
+		window, from := c.windows[i], i
 		lacks := d.requiresAllMissing(cur)
+		pointsBack := cur.PointsBack&1 != 0 && c.continues[i] && c.Sentences[i-1].Denied == 0 && c.Sentences[i-1].Placeholder == ""
+		if pointsBack {
+			window, from = []*text.Sentence{&c.Sentences[i-1], cur}, i-1 // "Lists go to a folder. Nobody reviews them."
+		}
 		if !lacks && !d.isWeightReachedBy(window, minOwnWeight*0.6) {
 			continue
 		}
 		near := c.neighbors[i]
 		m := d.matchWindow(window, near, c.surroundings)
-		from := i
-		if m.ownWeight > 0 && c.continues[i] && c.Sentences[i-1].Placeholder == "" && (c.Sentences[i-1].Denied == 0 || d.isProhibition()) {
+		if m.ownWeight > 0 && !pointsBack && c.continues[i] && c.Sentences[i-1].Placeholder == "" &&
+			(c.Sentences[i-1].Denied == 0 || d.isProhibition()) {
 			// A sentence that continues the previous one is read together with it.
 			if two := d.matchWindow([]*text.Sentence{&c.Sentences[i-1], cur}, near, c.surroundings); two.wordCoverage > m.wordCoverage+0.12 &&
 				m.ownWeight >= 0.5 {
@@ -91,13 +95,17 @@ func (s *Session) judgePassage(d *preparedStatement, c *analyzedPassage, score f
 			}
 		}
 		m.similarity, m.competition = s.compareMeaning(d, c, i)
+		if pointsBack {
+			similarity, competition := s.compareMeaning(d, c, i-1)
+			m.similarity, m.competition = max(m.similarity, similarity), min(m.competition, competition)
+		}
 		m.deniesOutright = cur.Denied != 0 && d.isOnlyThingNamedIn(cur)
 		if m.wordingMatch = d.wording.FullMatch(); !m.deniesOutright && !lacks && s.combinedCoverage(m) < coverOnTopic-maxSearchBonus &&
 			s.trace == nil {
 			continue // irrelevant, even if words match
 		}
 		read := window
-		if from < i {
+		if from < i && !pointsBack {
 			read = append(slices.Clone(window), &c.Sentences[from])
 		}
 		m.wordingMatch = d.wording.MatchIn(read, c.headingStems)
@@ -484,6 +492,9 @@ func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (reas
 		(cur.RefersBack || cur.ClauseCount == 1 || cur.Denied&m.mainClause != 0 && m.deniedWeight >= m.sentenceWeight/2) {
 		return "", true
 	}
+	if cur.Denied&cur.PointsBack&^1 != 0 && m.deniesAction && !elsewhere {
+		return "", true // "the lists are kept, but nobody reviews them"
+	}
 	if m.mainClause != 0 && m.mainClause&^cur.Discontinued == 0 && !d.isAboutTermination() {
 		return ": it was discontinued", true
 	}
@@ -603,7 +614,7 @@ var (
 	)
 	withdrawnPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:taken (?:away|back)|withdrawn|removed|revoked) (?:from|for)\b`)
 	beforePattern    = lazyregexp.NewPrefiltered(`(?i)\b(?:before|prior|until|first|ahead)\b`)
-	sincePattern     = lazyregexp.NewPrefiltered(`(?i)\bsince\b`)
+	sincePattern     = lazyregexp.NewPrefiltered(`(?i)\w\W+since\b`)
 	afterPattern     = lazyregexp.NewPrefiltered(`(?i)\bafter\b`)
 )
 

@@ -105,9 +105,14 @@ func readAttribution(s *Stance, text string, words []word, currentYear int) {
 		s.Organization = name // which may be the organization itself
 		return
 	}
-	if isOneOf(words[0].text, "no", "nobody", "none", "nothing") && s.Denied&1 != 0 {
-		s.Denied = 1<<s.ClauseCount - 1 // "no record shows that …" denies it
+	switch {
+	case isOneOf(words[0].text, "no", "nobody", "none", "nothing") && s.Denied&1 != 0,
+		lacksProof(words[:from]) && !containsFrom(words, from, harmParticiples) &&
+			!slices.ContainsFunc(words[from:], func(w word) bool { return eventStems[w.stem] }):
+		s.Denied = 1<<s.ClauseCount - 1 // "no record shows that …" and "we found no evidence that …" deny it
 		return
+	case saysNotTold(words[:from]):
+		return // "callers are not told that …" denies that they are
 	}
 	if i := strings.LastIndexByte(text, ';'); i > 0 { // "We reject the claim that …; MFA is mandatory."
 		after := slices.IndexFunc(words, func(w word) bool { return w.start > i })
@@ -496,3 +501,37 @@ var retractionPattern = lazyregexp.NewPrefiltered(
 		`(?:it|this|that|which|the rule|the practice) (?:is|was|has been|were) (?:since |now |then |later )?(?:not (?:so|the case|true)|false|untrue|wrong|a lie|no longer (?:done|the case|so|true|followed|in force)|abolished|dropped|given up|repealed)|` +
 		`(?:the )?opposite is (?:true|the case)|nobody (?:does|did|ever does)(?: it| so| this| that)?|none of (?:this|it|that) (?:is|was) (?:so|true|done|the case))\W*$`,
 )
+
+// lacksProof reports whether words that introduce a statement say that there is no proof of it: "we found no
+// evidence that", "they could not show that".
+func lacksProof(matrix []word) bool {
+	for i, w := range matrix {
+		switch {
+		case w.text == "no":
+			if isOneOf(wordAt(matrix, i+1), "evidence", "proof", "record", "records", "documentation") ||
+				isOneOf(wordAt(matrix, i+2), "evidence", "proof", "record", "records", "documentation") {
+				return true
+			}
+		case w.text == "not" || w.text == "unable" || w.text == "failed" || w.text == "couldn't":
+			next := wordAt(matrix, i+1)
+			if next == "to" || next == "be" {
+				next = wordAt(matrix, i+2)
+			}
+			if isOneOf(next, "demonstrate", "demonstrated", "show", "shown", "prove", "proven", "proved", "evidence", "evidenced") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// saysNotTold reports whether words that introduce a statement say that somebody isn't told it.
+func saysNotTold(matrix []word) bool {
+	for i, w := range matrix {
+		if (w.text == "not" && auxiliaryVerbs[wordAt(matrix, i-1)] || w.text == "never" || strings.HasSuffix(w.text, "n't")) &&
+			isOneOf(wordAt(matrix, i+1), "told", "informed", "notified", "instructed", "reminded", "warned", "advised") {
+			return true
+		}
+	}
+	return false
+}

@@ -144,6 +144,9 @@ func clauseHasParticiple(words []word, clause uint8) bool {
 // any known verb after i.
 func clauseHasOtherVerb(words []word, i int) bool {
 	for k, w := range words {
+		if isPastParticiple(w.text) && isOneOf(wordAt(words, k-1), "or", "and", "nor") {
+			continue // "not removed or protected"
+		}
 		if k != i && w.clause == words[i].clause &&
 			(auxiliaryVerbs[w.text] || modalVerbs[w.text] || k > i+1 && (verbs[w.text] || isInflectedVerb(w))) {
 			return true

@@ -45,7 +45,7 @@ func (a *Analysis) ContinuesPrevious(i int) bool {
 	}
 	cur, prev := &a.Sentences[i], &a.Sentences[i-1]
 	return !cur.Item && !prev.Item && !cur.IsTableRow && !prev.IsTableRow && !prev.Fragment && !prev.Question &&
-		(cur.StartsWithPronoun || ConceptOverlap(prev, cur) >= 0.2)
+		(cur.StartsWithPronoun || cur.PointsBack&1 != 0 || ConceptOverlap(prev, cur) >= 0.2)
 }
 
 // PlanWords returns the words that show that sentence i is about the future, or "" if there are

@@ -26,8 +26,10 @@ func isDiscontinued(words []word, i int) bool {
 	case "ignored", "neglected", "overlooked":
 		return (auxiliaryVerbs[before] || partialAdverbs[wordAt(words, i-1)]) &&
 			!clauseHas(words, words[i].clause, "if", "not", "never", "or")
-	case "abolished":
+	case "abolished", "waived", "lapsed", "dissolved", "scrapped":
 		return auxiliaryVerbs[before]
+	case "dropped", "skipped", "omitted":
+		return pastAuxiliaries[before]
 	case "disabled", "deactivated", "withdrawn":
 		return pastAuxiliaries[before] // "leavers' accounts are disabled" is a rule
 	case "deferred", "postponed", "shelved":
@@ -334,13 +336,17 @@ func (s *Stance) spreadDiscontinuation(words []word) {
 var genericDenialObjects = wordSet(
 	"do done have has had use uses used using run runs perform performed conduct conducted exist exists place available " +
 		"implement implemented carry carried follow followed enforce enforced require required happen happens take taken make " +
-		"made attempted tried looked complete completed yet currently any anything one way process procedure policy control rule formal official",
+		"made attempted tried looked got gotten gone bothered managed complete completed yet currently any anything one way process procedure " +
+		"policy control rule formal official",
 )
 
 // DeniesAny reports whether the sentence denies one of the concepts: for example, "we don't notify
 // users of flaws" doesn't deny finding flaws. isReadAlone is set if the sentence is read without
 // the previous one, in which case "they don't require it" denies nothing.
 func (s *Sentence) DeniesAny(isReadAlone bool, concepts ...[]Concept) bool {
+	if s.NoneOfAll {
+		return true
+	}
 	words := splitWords(s.Text)
 	assignClauses(s.Text, words)
 	for i, w := range words {
@@ -355,19 +361,28 @@ func (s *Sentence) DeniesAny(isReadAlone bool, concepts ...[]Concept) bool {
 		case !negationWords[w.text] && !lackWords[w.text] && !strings.HasSuffix(w.text, "n't"):
 			continue
 		}
-		if isReadAlone && deniesPronoun(words, i) {
+		if lackWords[w.text] && auxiliaryVerbs[wordAt(words, i-1)] { // "the agent is missing on most of them"
+			if first := slices.IndexFunc(words, func(o word) bool { return o.clause == w.clause }); namesAny(words[first:i], concepts...) {
+				return true
+			}
+		}
+		if isReadAlone && w.clause == 0 && deniesPronoun(words, i) {
 			continue
 		}
-		n := 0
-		for k := i + 1; k < len(words) && n < 3; k++ {
+		n, most := 0, 3
+		subject := isOneOf(w.text, "none", "nobody", "nothing", "neither") // denies the whole predicate
+		if subject {
+			most = len(words)
+		}
+		for k := i + 1; k < len(words) && n < most; k++ {
 			next := words[k]
 			if next.clause != w.clause && next.text != words[i+1].text {
 				break
 			}
-			if n > 0 && prepositions[next.text] {
+			if n > 0 && prepositions[next.text] && !subject {
 				break
 			}
-			if genericDenialObjects[next.text] {
+			if genericDenialObjects[next.text] || genericActionStems[next.stem] {
 				return true
 			}
 			if stopWords[next.text] || strings.HasSuffix(next.text, "ly") {

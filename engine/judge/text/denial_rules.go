@@ -103,7 +103,8 @@ func describesEvent(words []word) bool {
 // the present, such as "is not deleted".
 func hasPassiveDenial(words []word, clause uint8) bool {
 	for i, w := range words {
-		if prev := wordAt(words, i-1); w.clause == clause && w.text == "not" && (prev == "is" || prev == "are") &&
+		if prev := wordAt(words, i-1); w.clause == clause &&
+			(w.text == "not" && (prev == "is" || prev == "are") || w.text == "isn't" || w.text == "aren't") &&
 			isPastParticiple(wordAt(words, i+1)) {
 			return true
 		}
@@ -154,4 +155,98 @@ func (s *Stance) prohibitDeniedPurposes(words []word) {
 		s.Denied, s.Prohibited = 0, s.Prohibited|s.Denied
 		return
 	}
+}
+
+// denyComplementQuestions extends a denial to the question that its verb governs: "it isn't defined where data
+// may be stored", "nobody knows who approves changes".
+func (s *Stance) denyComplementQuestions(words []word) {
+	for i := 1; i < len(words); i++ {
+		w, before := words[i], words[i-1]
+		if w.clause != before.clause && s.Denied&(1<<before.clause) != 0 && before.end+1 == w.start && definingStems[before.stem] &&
+			isOneOf(w.text, "where", "when", "whether", "who", "which", "whose", "whom") {
+			s.Denied |= 1 << w.clause
+			s.Conditional &^= 1 << w.clause
+			s.DeniesQuestion = true
+		}
+	}
+}
+
+// definingStems are the stems of verbs that govern a question.
+var definingStems = stemSet(
+	`define defined determine determined decide decided specify specified record recorded document documented state stated say said know knows known
+clear agree agreed settle settled establish established regulate regulated describe described written list listed set note noted track tracked down`,
+)
+
+// endFormerDenials makes a denial in the past tense hypothetical if a later clause says what is the case now: "rights
+// were not reviewed; owners now review them".
+func (s *Stance) endFormerDenials(words []word) {
+	for i, w := range words {
+		if w.clause == 0 || s.Denied&(1<<w.clause) != 0 || !isOneOf(w.text, "now", "meanwhile") ||
+			isOneOf(wordAt(words, i-1), "until", "by", "till") {
+			continue
+		}
+		for c := range w.clause {
+			if s.Denied&(1<<c) != 0 && clauseHas(words, c, "was", "were", "had", "did", "wasn't", "weren't", "hadn't", "didn't") {
+				s.Denied, s.Hypothetical = s.Denied&^(1<<c), s.Hypothetical|1<<c
+			}
+		}
+	}
+}
+
+// markBackReferences marks the denied clauses that name what they deny only by a pronoun, or not at all: "nobody looks
+// at them", "there is none", "no one checks".
+func (s *Stance) markBackReferences(words []word) {
+	if s.IsTableRow || s.Denied == 0 {
+		return
+	}
+	for i, w := range words {
+		bit := uint64(1) << w.clause
+		if s.Denied&bit == 0 || s.harmless&bit != 0 || !deniesForAll(words, w.clause) {
+			continue
+		}
+		switch w.text {
+		case "it", "them", "they", "these", "those", "this":
+			if !isOneOf(w.text, "it", "them", "they") && hasFollowingNoun(words, i) || w.text == "it" && s.isExpletive(words, i) {
+				continue
+			}
+			s.PointsBack |= bit
+		case "none":
+			if wordAt(words, i+1) != "of" {
+				s.PointsBack |= bit
+			}
+		case "nobody":
+			if clauseLength(words, w.clause) <= maxBareDenialWords && !clauseHasAny(words, w.clause, possessionVerbs) {
+				s.PointsBack |= bit
+			}
+		}
+	}
+}
+
+// deniesForAll reports whether the subject of a clause is "nobody", "we" or a pronoun, rather than particular things:
+// "laboratory workstations do not require it".
+func deniesForAll(words []word, clause uint8) bool {
+	for _, w := range words {
+		if w.clause != clause || isOneOf(w.text, "and", "but", "so", "yet", "since", "then", "however", "to", "date") {
+			continue
+		}
+		return negationWords[w.text] || pronouns[w.text] || isOneOf(w.text, "we", "there", "there's")
+	}
+	return false
+}
+
+const maxBareDenialWords = 3 // words of a clause such as "and nobody checks"
+
+// isExpletive reports whether the "it" at i stands for a clause that follows: "it isn't defined where …".
+func (s *Stance) isExpletive(words []word, i int) bool {
+	return int(words[i].clause)+1 < s.ClauseCount && s.Denied&(2<<words[i].clause) != 0 && (i == 0 || words[i-1].clause != words[i].clause)
+}
+
+// clauseLength returns the number of words of a clause.
+func clauseLength(words []word, clause uint8) (n int) {
+	for _, w := range words {
+		if w.clause == clause {
+			n++
+		}
+	}
+	return n
 }

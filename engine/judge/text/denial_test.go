@@ -77,6 +77,12 @@ func TestApparentDenials(t *testing.T) {
 		"Libraries are not vendors in the sense of this policy.",
 		"Our search covers repositories of the company, and not private accounts of engineers.",
 		"Fields that hold absence notes are encrypted by the application.",
+		"No passwords are stored in source code.",
+		"Access isn't granted until the agreement has been signed.",
+		"Rights were not reviewed in 2024; owners now review them every quarter.",
+		"Analysis found no evidence that data had been stolen.",
+		"0 of 12 systems failed the scan.",
+		"Kitchen staff are exempt from the course.",
 	} {
 		if s := parseStanceAndClauses(text, splitWords(text), 2026); s.Denied != 0 {
 			t.Errorf("%q denies", text)
@@ -99,6 +105,15 @@ func TestRealDenials(t *testing.T) {
 		"No customer was told.",
 		"Servers are not patched.",
 		"There is an absence of rules.",
+		"What was restored is recorded nowhere.",
+		"Key rotation: never.",
+		"All administrators are exempt from multi-factor authentication.",
+		"It isn't defined where data may be stored.",
+		"We found no evidence that fixes are verified.",
+		"Management could not demonstrate that failover had been tested.",
+		"Callers are not told that they talk to a machine.",
+		"Laptop sent for repair, data not removed or protected.",
+		"0 of 12 sample files were restored.",
 	} {
 		if s := parseStanceAndClauses(text, splitWords(text), 2026); s.Denied == 0 {
 			t.Errorf("%q denies nothing", text)
@@ -168,5 +183,36 @@ func TestAffirmedStemsOmitDeniedClauses(t *testing.T) {
 	s := &c.Sentences[0]
 	if s.Denied == 0 || len(s.affirmedStems.hashes) >= len(s.stems.hashes) {
 		t.Errorf("%d of %d stems remain", len(s.affirmedStems.hashes), len(s.stems.hashes))
+	}
+}
+
+// A denial by a pronoun concerns what the sentence before names, unless its subject is something particular.
+func TestDenialsThatPointBack(t *testing.T) {
+	for text, want := range map[string]uint64{
+		"Nobody looks at them.": 1,
+		"There is none.":        1,
+		"The door logs are kept, but nobody reviews them.":      2,
+		"Laboratory workstations do not require it.":            0,
+		"None of the servers is scanned.":                       0,
+		"It isn't defined where data may be stored.":            0,
+		"Backups are taken; the plant's machines don't have it": 0,
+	} {
+		if s := parseStanceAndClauses(text, splitWords(text), 2026); s.PointsBack != want {
+			t.Errorf("%q points back in %b, want %b", text, s.PointsBack, want)
+		}
+	}
+}
+
+// Minutes assign tasks in sentences without a verb, which announce what is to be done.
+func TestAssignedTasksAreAnnounced(t *testing.T) {
+	for text, planned := range map[string]bool{
+		"Action: purchasing to set up a register of all service providers by the end of June.": true,
+		"Next steps: IT to introduce a second factor.":                                         true,
+		"Actions: move script to the vault (Marek, 30 April, done).":                           false,
+		"Tasks: review the rights, report to the board.":                                       false,
+	} {
+		if s := parseStanceAndClauses(text, splitWords(text), 2026); (s.PlanWords != "") != planned {
+			t.Errorf("%q announces %q", text, s.PlanWords)
+		}
 	}
 }

@@ -149,6 +149,13 @@ func (s *Stance) markHarmlessDenials(words []word) {
 	s.harmless &^= gaps
 }
 
+// namesMishap reports whether words name something bad, whose absence is good: "0 of 12 tests failed".
+func namesMishap(words []word) bool {
+	return slices.ContainsFunc(words, func(w word) bool {
+		return eventStems[w.stem] || badStates[w.text] || mishapVerbs[w.text] || unharmedParticiples[w.text] || unwantedAdjectives[w.text]
+	})
+}
+
 // IsHarmlessDenial reports whether the sentence contains denials, but only of things whose absence is not a gap.
 func (s *Stance) IsHarmlessDenial() bool { return s.harmless != 0 && s.Denied&^s.harmless == 0 }
 

@@ -31,6 +31,8 @@ func (s *Stance) readNegatedClauses(words []word) {
 	s.limitOtherDenials(words)
 	s.markLateAsLimited(words)
 	s.markDenialOfPreviousSentence(words)
+	s.denyComplementQuestions(words)
+	s.endFormerDenials(words)
 	// A condition is not a denial: "where MFA is not possible, …".
 	s.Denied &^= s.Conditional | s.Hypothetical
 	s.prohibitUntilCondition(words)
@@ -57,7 +59,7 @@ func (s *Stance) readNegativeWord(words []word, i int) {
 		s.readNot(words, i)
 	case w.text == "no":
 		s.readNo(words, i)
-	case isOneOf(w.text, "none", "neither", "nobody", "nothing"):
+	case isOneOf(w.text, "none", "neither", "nobody", "nothing", "nowhere"):
 		s.readNobody(words, i)
 	case w.text == "without" && (next == "which" || next == "whom"):
 		// "A change without which the service fails" identifies the change.
@@ -73,7 +75,11 @@ func (s *Stance) readNegativeWord(words []word, i int) {
 		s.Rare |= bit
 	case isOneOf(w.text, "rarely", "seldom", "hardly", "scarcely", "barely"):
 		s.Rare |= bit
-	case w.text == "exempt" && auxiliaryVerbs[prev] && s.Denied&bit == 0:
+	case isOneOf(w.text, "exempt", "exempted") && auxiliaryVerbs[prev] && s.Denied&bit == 0:
+		if clauseHas(words, w.clause, "all", "every", "everyone", "everybody") {
+			s.Denied |= bit // "all administrators are exempt from it"
+			return
+		}
 		s.Exempt |= bit
 	case w.text == "used" && next == "to" && !auxiliaryVerbs[prev] && prev != "be":
 		s.Hypothetical |= bit // "the team used to review logs"
@@ -131,6 +137,8 @@ func (s *Stance) readNot(words []word, i int) {
 		s.Denied |= bit
 	case next == "applicable":
 		s.Limit = "not applicable"
+	case w.text == "never" && i > 0 && words[i-1].clause != w.clause && (next == "" || words[i+1].clause != w.clause):
+		s.Denied |= bit // "rotation: never"
 	case w.text == "never" && !auxiliaryVerbs[prev] && !isPastParticiple(next) && (!pronouns[prev] && prev != "we" || neverRuleVerbs[next]):
 		s.Prohibited |= bit
 	case w.text == "not" && (isPastParticiple(next) || next == "being") && !pronouns[prev] && !auxiliaryVerbs[prev] &&
@@ -187,6 +195,8 @@ func (s *Stance) readNo(words []word, i int) {
 		s.Prohibited |= bit // "the branch is protected: no direct pushes"
 	case isInClauseAfterEverything(words, i):
 		// "Everything that no rule allows is dropped" identifies what is dropped.
+	case forbidsDataHandling(words, i):
+		s.Prohibited |= bit // "no passwords are stored in source code"
 	case isOneOf(next, "exceptions", "exception", "case", "circumstances"):
 	case clauseHasModal(words, w.clause):
 		s.Prohibited |= bit

@@ -31,7 +31,7 @@ var (
 		`(?:under|being) (?:consideration|considered|evaluated|discussed)\b|(?:we|team|it|they) (?:are|is) (?:evaluating|considering|exploring|looking into|discussing)\b|(?:would|'d|’d) like to\b|hopes? to\b|in (?:the )?future,? |budget (?:is )?pending|` +
 		`(?:is|are) to (?:be (?:divided|introduced|bought|written|set up|assessed|monitored|moved|replaced)|monitor|watch|send|provide) .{0,80}\b(?:20\d\d|next|q[1-4])|want(?:s)? to (?:have|introduce|buy|set up|start|build)|(?:explore|investigate) whether\b|first draft\b)`)
 	plannedStatusPattern = lazyregexp.NewPrefiltered(
-		`(?i)\b(?:status|state|implementation|progress|implemented)\s*[:=|]\s*(?:planned|open|not (?:yet )?(?:started|begun)|in progress|pending|to ?do|ongoing|scheduled|0 ?%|(?:an? |first |rough )?(?:ideas?|notes|sketch|proposal|thoughts)\b|(?:\w+ )?(?:offers?|quotes?) (?:received|asked|requested)|under discussion|to be (?:decided|discussed))`,
+		`(?i)\b(?:status|state|implementation|progress|implemented)\s*[:=|]\s*(?:planned|open|backlog|not (?:yet )?(?:started|begun)|in progress|pending|to ?do|ongoing|scheduled|0 ?%|(?:an? |first |rough )?(?:ideas?|notes|sketch|proposal|thoughts)\b|(?:\w+ )?(?:offers?|quotes?) (?:received|asked|requested)|under discussion|to be (?:decided|discussed))`,
 	)
 	negativeStatusPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no(?:ne)?\s*(?:[.;,|)]|$)|false\b|not (?:implement|complete|encrypted|` + negativeStates + `)|missing|fail|absent|disabled|non-?complian|n\s*(?:[.;,|)]|$)|inactive|off\b|expired|overdue)`,
@@ -46,7 +46,7 @@ var (
 	// noFindingsPattern matches a result that consists of no findings: "Result: none".
 	noFindingsPattern   = lazyregexp.New(`(?i)^\W*(?:result|outcome|answer|response)s?: *(?:no|none|n)[\s.]*$`)
 	statusColumnPattern = lazyregexp.New(
-		`(?i)^\W*(?:(?:current |overall )?(?:status|state)|(?:date )?held(?: on)?|result|outcome|answer|response|implementation|implemented|in place|in use|in force|enforced|effective|compliant|compliance|met|done|performed|completed?|attended|active|passed|tested)(?: on)?\W*(?:\(?y ?/ ?n\)?|\?)?\W*$`,
+		`(?i)^\W*(?:(?:current |overall )?(?:status|state)|(?:date )?held(?: on)?|result|outcome|answer|response|implementation|implemented|in place|in use|in force|enforced|effective|compliant|compliance|met|done|performed|completed?|attended|active|passed|tested|exists?|existing|documented|written)(?: on)?\W*(?:\(?y ?/ ?n\)?|\?)?\W*$`,
 	)
 	positiveStatusPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:status|state|result|outcome|completed|closed|implemented|in place|enabled|encrypted|enforced)\s*[:=|]\s*(?:yes|done|complete|closed|pass|success|ok\b|on\b|active|enabled|enforced|approved|implemented|in place|y\b|true|resolved|restored)`,
@@ -188,8 +188,11 @@ func readPatterns(s *Stance, text string, words []word, currentYear int) {
 		s.Limit = exceptPattern.FindString(text)
 	}
 	if s.Limit == "" {
-		s.Limit = findPartialShare(text)
+		s.Limit, s.NoneOfAll = findPartialShare(text)
 		s.LimitIsShare = s.Limit != ""
+		if s.NoneOfAll = s.NoneOfAll && s.Denied|s.Prohibited == 0 && !namesMishap(words); s.NoneOfAll {
+			s.Denied = 1 << words[0].clause // "0 of 12 sample files were restored"
+		}
 	}
 	if strings.ContainsAny(text, ":=|") {
 		s.AnswersNo = s.AnswersNo || !s.IsTableRow && negativeStatusPattern.MatchString(text)
@@ -221,6 +224,15 @@ func readPatterns(s *Stance, text string, words []word, currentYear int) {
 	}
 }
 
+// nonePattern matches a cell that says that there is none of what its column names.
+var nonePattern = lazyregexp.New(`(?i)^\W*none[\s.]*$`)
+
+// namesHolder reports whether a column is named after somebody who must be appointed. A "none" in such a column is a
+// denial: "deputy: none".
+func namesHolder(name []word) bool {
+	return slices.ContainsFunc(name, func(w word) bool { return isOneOf(w.text, "owner", "deputy", "officer", "custodian", "steward") })
+}
+
 // isActionColumn reports whether a column is named after an action or a safeguard. A "no" in such a column is a
 // denial: "reviewed: no", but not "privileged: no".
 func isActionColumn(name []word) bool {
@@ -249,7 +261,7 @@ func (s *Stance) readNegativeCells(text string, words []word) {
 			return
 		}
 		cellWords := slices.DeleteFunc(slices.Clone(words), func(w word) bool { return w.start < from || w.end > at })
-		if !isActionColumn(cellWords) {
+		if !isActionColumn(cellWords) && !(nonePattern.MatchString(value) && namesHolder(cellWords)) {
 			continue
 		}
 		for _, w := range cellWords {
@@ -340,10 +352,39 @@ func readPlan(s *Stance, text string, words []word, currentYear, possible int) {
 			}
 		}
 	}
+	if s.PlanWords == "" && !s.IsTableRow {
+		s.PlanWords = findAssignment(text, words)
+	}
 	if s.PlanWords != "" && pronouns[wordAt(words, 0)] && len(words) <= 14 {
 		s.RefersBack = true
 	}
 }
+
+// findAssignment returns the words with which minutes assign a task to somebody, such as "Action: purchasing to set up",
+// or "" if there are none or the task is marked as done.
+func findAssignment(text string, words []word) string {
+	m := assignmentPattern.FindStringIndex(text)
+	if m == nil || doneMarkPattern.MatchString(text) {
+		return ""
+	}
+	i := slices.IndexFunc(words, func(w word) bool { return w.start >= m[1] })
+	for k := i; k > 0 && k < len(words) && k <= i+maxSubjectWords; k++ {
+		if next := wordAt(words, k+1); words[k].text == "to" && k > i && !verbs[words[i].text] &&
+			(verbs[next] || finiteVerbForms[next] || assignedVerbs[next]) {
+			return text[words[0].start:words[k+1].end]
+		}
+	}
+	return ""
+}
+
+var (
+	// assignmentPattern matches the label of a task.
+	assignmentPattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:actions?(?: items?| points?)?|to-?do|next steps?|tasks?|decisions?)(?: \d+)?\s*[:–—-]\s`)
+	doneMarkPattern   = lazyregexp.New(`(?i)\b(?:done|completed?|closed)\b|[✓✔✅]`)
+	assignedVerbs     = wordSet(
+		"set introduce draft prepare buy purchase order develop roll establish organize organise arrange finish build look find contact draw appoint add",
+	)
+)
 
 // futureDocumentPattern matches the announcement of a document or purchase. If the sentence also matches
 // recurringRulePattern, it is a rule instead: "a report will be written after each incident".

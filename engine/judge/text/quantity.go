@@ -249,10 +249,10 @@ const (
 )
 
 // findPartialShare returns the words in a text that show that something applies to only a share of all cases. It
-// returns "" if there are none, or if the share is nearly all.
-func findPartialShare(text string) string {
+// returns "" if there are none, or if the share is nearly all. isNone is set if it applies to none of them.
+func findPartialShare(text string) (words string, isNone bool) {
 	if !strings.Contains(text, "f ") || !strings.ContainsAny(text, "0123456789") {
-		return ""
+		return "", false
 	}
 	for _, share := range sharePatterns {
 		m := share.pattern.FindStringSubmatch(text)
@@ -265,10 +265,10 @@ func findPartialShare(text string) string {
 			all, _ = strconv.Atoi(m[share.all])
 		}
 		if all >= minShareTotal && 100*part < nearlyAllPercent*all {
-			return strings.TrimSpace(m[0])
+			return strings.TrimSpace(m[0]), part == 0
 		}
 	}
-	return ""
+	return "", false
 }
 
 // soleQuantity returns the only quantity that has the same unit and recurrence as like. It returns false if

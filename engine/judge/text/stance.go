@@ -34,6 +34,9 @@ type Stance struct {
 	Reference         bool   // refers to another document or quotes a standard
 	Fragment          bool   // not a sentence, but for example a heading or an entry in a table of contents
 	ReportsPast       bool   // reports a past event, as records do
+	PointsBack        uint64 // denied clauses that name what they deny only by a pronoun, or not at all: "nobody looks at them"
+	DeniesQuestion    bool   // says that a question isn't settled: "it isn't defined where data is stored"
+	NoneOfAll         bool   // says that a figure is zero: "0 of 12 were tested"
 	AnswersNo         bool   // "No" after a question or in a status column
 	AnswersYes        bool   // "Yes" after a question or in a status column
 	Choices           bool   // choices between answers to the preceding sentence
@@ -62,7 +65,7 @@ var (
 	lackWords = wordSet(
 		"lack lacks lacking lacked absence absent missing fails failed fail unable insufficient incomplete inadequate nonexistent",
 	)
-	negationWords    = wordSet("not never no none neither nobody nothing cannot without nor")
+	negationWords    = wordSet("not never no none neither nobody nothing nowhere cannot without nor")
 	involvementNouns = wordSet("part role hand stake interest share")
 	permissionWords  = wordSet("permitted allowed acceptable accepted tolerated")
 	// neverRuleVerbs are verbs with which "never" after a pronoun expresses a rule: "they never leave the vault".
@@ -99,6 +102,7 @@ func parseStanceAndClauses(text string, words []word, currentYear int) Stance {
 	s.readNegatedClauses(words)
 	s.markHarmlessDenials(words)
 	allHarmless := s.Denied&^s.harmless == 0
+	s.markBackReferences(words)
 	spreadDenialToRelativeClauses(&s, words)
 	if s.Hypothetical&2 != 0 && startsWithLabel(text, words) {
 		s.Hypothetical |= 1
@@ -383,6 +387,18 @@ func endsEnumeration(clause []word) bool {
 			return false
 		case w.text == "and" || w.text == "or":
 			return i <= 3
+		}
+	}
+	return false
+}
+
+// forbidsDataHandling reports whether the "no" at i rules out a use of data: "no production data is used in tests",
+// "no passwords are stored in code".
+func forbidsDataHandling(words []word, i int) bool {
+	for k := i + 1; k < len(words) && k <= i+maxSubjectWords && words[k].clause == words[i].clause; k++ {
+		if w := words[k].text; w == "is" || w == "are" {
+			use := wordAt(words, k+1)
+			return (dataHandlingParticiples[use] || isOneOf(use, "stored", "kept", "retained", "saved", "written")) && dataNouns[words[k-1].text]
 		}
 	}
 	return false
