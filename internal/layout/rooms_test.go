@@ -122,10 +122,10 @@ internal/bytereader →
 internal/charset  → internal/lazyregexp
 internal/opc      →
 internal/regularfile →
+internal/prose    → internal/lazyregexp
 internal/lazyregexp →
 internal/editdistance →
 internal/sampling →
-internal/prose    →
 internal/vecmath  →
 internal/language →
 internal/tracing  →

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 // personColumns are the lowercase names of columns that contain people.
@@ -26,7 +28,7 @@ var personVerbs = []string{
 
 // isPersonColumn reports whether a column contains people, by its name in lowercase.
 func isPersonColumn(name string) bool {
-	if slices.Contains(personColumns, name) {
+	if name == "by" || slices.Contains(personColumns, name) {
 		return true
 	}
 	first, last, _ := strings.Cut(name, " ")
@@ -58,13 +60,13 @@ var roleWords = []string{
 	"staff", "supervisor", "support", "system", "team", "technology", "vendor",
 }
 
-// InitialsInRecord returns a row of a table, written as "Column: value; Column: value", with people's names reduced
-// to initials and without their addresses. If the text is not such a row, it is returned unchanged, as are values
-// that don't look like a person's name.
+// InitialsInRecord returns a row of a table, written as "Column: value; Column: value", or an entry of a log, written as
+// "Label: value Label: value", with people's names reduced to initials and without their addresses. If the text is not such
+// a row, it is returned unchanged, as are values that don't look like a person's name.
 func InitialsInRecord(row string) string {
 	parts := strings.Split(row, "; ")
 	if len(parts) < 2 {
-		return row
+		return initialsInLog(row)
 	}
 	names := make([]string, len(parts))
 	columns := 0
@@ -88,6 +90,36 @@ func InitialsInRecord(row string) string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// labelPattern matches a label in an entry of a log.
+var labelPattern = lazyregexp.New(`(?:^|\s)(\p{Lu}\p{Ll}+(?: \p{Ll}+)?): `)
+
+// initialsInLog returns an entry of a log, written as "Label: value Label: value", with the people in its values
+// reduced to initials. A text with fewer than three labels is not such an entry.
+func initialsInLog(entry string) string {
+	labels := labelPattern.FindAllStringSubmatchIndex(entry, -1)
+	if len(labels) < 3 {
+		return entry
+	}
+	var out strings.Builder
+	done := 0
+	for i, at := range labels {
+		if !isPersonColumn(strings.ToLower(entry[at[2]:at[3]])) {
+			continue
+		}
+		end := len(entry)
+		if i+1 < len(labels) {
+			end = labels[i+1][0]
+		}
+		people := strings.Split(entry[at[1]:end], ", ")
+		for k := range people {
+			people[k] = initials(people[k])
+		}
+		out.WriteString(entry[done:at[1]] + strings.Join(people, ", "))
+		done = end
+	}
+	return out.String() + entry[done:]
 }
 
 // initials returns the initials of the person named at the start of a value. If the value doesn't look like a name,

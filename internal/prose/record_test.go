@@ -15,6 +15,8 @@ func TestInitialsInRecord(t *testing.T) {
 		"No.: 4; Owner: Head of Platform Operations":                    "No.: 4; Owner: Head of Platform Operations",
 		"No.: 4; Owner: to be agreed":                                   "No.: 4; Owner: to be agreed",
 		"The owner: Ada Byron approves it.":                             "The owner: Ada Byron approves it.",
+		"RT-7 Date: 2026-06-11 By: Ada Byron, Jo Pry-Bo Result: FAILED": "RT-7 Date: 2026-06-11 By: A. B., J. P. Result: FAILED",
+		"Note: Run by: Ada Byron. Result: good":                         "Note: Run by: Ada Byron. Result: good",
 	} {
 		if got := InitialsInRecord(row); got != want {
 			t.Errorf("%q: %q, want %q", row, got, want)

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,6 +98,9 @@ func (v *Report) examinedSection() []block.Block {
 	return out
 }
 
+// ownerOfEach stands for the owners of evidence that several people have to provide.
+const ownerOfEach = "the owner of each measure"
+
 // maxWanted is the maximum number of pieces of evidence that a client's report requests.
 const maxWanted = 25
 
@@ -123,12 +127,18 @@ func (v *Report) listWanted() (out []wantedEvidence) {
 				out = append(out, wantedEvidence{name: name, owner: ownerName(it)})
 			}
 			if out[n].owner != ownerName(it) {
-				out[n].owner = "the owner of each measure"
+				out[n].owner = ownerOfEach
 			}
 			out[n].controls += 1 + len(it.AlsoCloses)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b wantedEvidence) int { return b.controls - a.controls })
+	general := func(w wantedEvidence) int { // evidence that many have to provide comes last: it names nothing in particular
+		if w.owner == ownerOfEach {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(out, func(a, b wantedEvidence) int { return cmp.Or(general(a)-general(b), b.controls-a.controls) })
 	return out
 }
 
