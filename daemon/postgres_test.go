@@ -9,7 +9,9 @@ import (
 
 func TestMain(m *testing.M) { postgrestest.Main(m) }
 
-// TestOnPostgres runs some of the tests of this package on PostgreSQL. All of them run there with SERVICE_TEST_STORE=postgres.
+// TestOnPostgres runs the tests of this package on PostgreSQL that depend most on the store: every operation, the border
+// between organizations, and what happens once although it is requested twice. Whole assessments, sessions and rate limits are
+// tested there by TestScriptsOnPostgres and TestTwoDaemons. All tests run there with SERVICE_TEST_STORE=postgres.
 func TestOnPostgres(t *testing.T) {
 	if testing.Short() {
 		t.Skip("repeats tests of this package, so the race detector would find nothing new")
@@ -21,18 +23,12 @@ func TestOnPostgres(t *testing.T) {
 		test func(*testing.T)
 	}{
 		{"EveryOperationMatchesOpenAPI", TestEveryOperationMatchesOpenAPI},
-		{"EveryOperationWithInvalidInput", TestEveryOperationWithInvalidInput},
 		{"Isolation", TestIsolation},
-		{"Journey", TestJourney},
-		{"Session", TestSession},
-		{"RateLimits", TestRateLimits},
 		{"PasswordGuessingIsThrottled", TestPasswordGuessingIsThrottled},
 		{"Idempotency", TestIdempotency},
 		{"ConcurrentDecisions", TestConcurrentDecisions},
 		{"ChangesHonorIfMatch", TestChangesHonorIfMatch},
 		{"WaitForDocument", TestWaitForDocument},
-		{"SuspendedOrganization", TestSuspendedOrganization},
-		{"ListMetrics", TestListMetrics},
 	} {
 		t.Run(one.name, one.test)
 	}

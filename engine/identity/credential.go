@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -237,7 +238,10 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 		}
 		preferred = setting.Value
 	}
-	places, err := listMembershipsOf(tx, user.ID, p.Local)
+	places, err := listMembershipsOf(tx, user.ID, false)
+	if err == nil && p.Local { // of the organizations that it can only read, only this one can be chosen
+		places, err = addReadOnlyMembership(tx, places, user.ID, cmp.Or(wanted, preferred))
+	}
 	if err != nil {
 		return by, err
 	}
@@ -302,6 +306,19 @@ func listMembershipsOf(tx *store.Tx, userID string, local bool) (all []store.Mem
 		}
 	}
 	return all, nil
+}
+
+// addReadOnlyMembership adds the local user's membership in an organization to its memberships, unless it is one of
+// them or the organization doesn't exist.
+func addReadOnlyMembership(tx *store.Tx, all []store.Membership, userID, org string) ([]store.Membership, error) {
+	if org == "" || slices.ContainsFunc(all, func(m store.Membership) bool { return m.OrganizationID == org }) {
+		return all, nil
+	}
+	exists, err := store.Organizations.Has(tx, org)
+	if err != nil || !exists {
+		return all, err
+	}
+	return append(all, store.Membership{OrganizationID: org, UserID: userID, Role: api.RoleOwner, Status: statusActive}), nil
 }
 
 // isReadOnlyMembership reports whether a membership only lets the local user read an organization.
