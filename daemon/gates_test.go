@@ -291,3 +291,37 @@ func TestSuspendedOrganization(t *testing.T) {
 		t.Errorf("%v", v.body)
 	}
 }
+
+// TestEditsDontTrapClients checks that a client that approves what is pending and otherwise moves on passes the gate, after
+// an edit of the version under review and after one of the version just approved.
+func TestEditsDontTrapClients(t *testing.T) {
+	g := newGateFixture(t)
+	status := func() reply { return g.owner.must("GET", g.path(api.GetAssessmentStatus.Path), nil) }
+	// step approves what is pending, or makes the next move.
+	step := func() {
+		st := status()
+		if pending := st.str("pending_approval_id"); pending != "" {
+			g.owner.must("POST", "/api/v1/approvals/"+pending+"/approve", nil)
+			return
+		}
+		moved := g.owner.do("POST", g.path(api.Transition.Path), object{"target_state": st.body["next_states"].([]any)[0]})
+		if moved.status != http.StatusOK && moved.code() != string(api.CodeApproval) { // which submits the version
+			t.Fatal(moved.text)
+		}
+	}
+	edit := func(note string) { g.owner.must("PATCH", g.path(api.UpdateSoAItem.Path), object{"note": note}) }
+	edit("while it is under review")
+	step() // submits it again
+	if status().str("pending_approval_id") == "" {
+		t.Errorf("nothing is pending after submitting again: %s", status().text)
+	}
+	step()
+	edit("after the approval")
+	for range 4 { // submit, approve and move on
+		if status().str("state") == string(api.StateSoAApproved) {
+			return
+		}
+		step()
+	}
+	t.Errorf("the client is still at %s", status().text)
+}

@@ -231,3 +231,35 @@ func TestDocumentNamesHeaders(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordsHaveTimes checks that all records that operations return state when they were created and changed, except
+// agents, which are part of the program, and audit events, which never change.
+func TestRecordsHaveTimes(t *testing.T) {
+	checked := 0
+	for _, op := range api.Operations() {
+		if op.Out.Kind() != reflect.Struct {
+			continue
+		}
+		record := op.Out
+		if data, isList := record.FieldByName("Data"); isList && data.Type.Kind() == reflect.Slice {
+			record = data.Type.Elem()
+		}
+		if record.Kind() != reflect.Struct || record == reflect.TypeFor[api.Agent]() || record == reflect.TypeFor[api.AuditEvent]() {
+			continue
+		}
+		names := map[string]bool{}
+		for _, f := range reflect.VisibleFields(record) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			names[name] = true
+		}
+		if !names["id"] {
+			continue
+		}
+		if checked++; !names["created_at"] || !names["updated_at"] {
+			t.Errorf("%s: %s has no created_at or updated_at", op.ID, record)
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d operations with records", checked)
+	}
+}
