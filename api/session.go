@@ -150,7 +150,7 @@ var (
 	)
 	ListMySessions = Get[Paging, List[UserSession]](
 		"list-my-sessions", "/users/me/sessions", "", tagSession,
-		"List the caller's sessions, the one used last first", WithAccess(SignedIn),
+		"List the caller's sessions, most recently used first", WithAccess(SignedIn),
 	)
 	EndMySession = Delete[UserSessionInput](
 		"end-my-session", "/users/me/sessions/{sessionId}", "", tagSession,

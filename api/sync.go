@@ -299,7 +299,7 @@ var (
 	)
 	AcknowledgeSync = Post[AcknowledgeSyncInput, SyncStatus](
 		"acknowledge-sync", "/sync/assessments/{assessmentId}/acknowledge", "sync:write", tagSync,
-		"Confirm to a clone that its remote has a batch",
+		"Confirm to a clone that its remote has received a batch",
 	)
 	ApplySync = Post[UploadSyncInput, ImportedSync](
 		"apply-sync", "/sync/assessments/{assessmentId}/apply", "sync:write", tagSync,

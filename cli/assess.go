@@ -203,7 +203,7 @@ func renderLifecycle(p *print.Page, current api.State) {
 func (a *app) renderReadingStatus(p *print.Page, st *api.AssessmentStatus) {
 	if unread := api.DescribeNotRead(st.NotRead); unread != "" {
 		p.Blank()
-		p.Text("Not read in the documents: %s. `%s` shows which.", unread, a.suggestedCommandLine("doc list"))
+		p.Text("Parts of the documents were not read: %s. `%s` lists them.", unread, a.suggestedCommandLine("doc list"))
 	}
 	if st.OutdatedDocuments > 0 {
 		p.Blank()

@@ -72,7 +72,7 @@ func (a *app) changeFrameworks(ctx context.Context, assessment *api.Assessment, 
 			return
 		}
 		p.Text(
-			"Controls: %d before, %d after; %d stay with more or fewer requirements.",
+			"Controls: %d before, %d after; %d kept with more or fewer requirements.",
 			c.ControlsBefore, c.ControlsAfter, c.RequirementsChanged,
 		)
 		renderFrameworkControls(p, "Controls added", c.ControlsAdded)
@@ -80,7 +80,7 @@ func (a *app) changeFrameworks(ctx context.Context, assessment *api.Assessment, 
 		if c.Version != nil {
 			p.Blank()
 			p.Text("Version %d of the Statement of Applicability is drafted, with %s. Only new controls were judged; all other verdicts "+
-				"are as before, also those of the %s with more or fewer requirements. Review it, then:", c.Version.VersionNumber,
+				"are unchanged, including those of the %s with more or fewer requirements. Review it, then:", c.Version.VersionNumber,
 				prose.Count(c.Version.ItemCount, "item", "items"), prose.Count(c.RequirementsChanged, "item", "items"))
 			p.Command(a.suggestedCommandLine("soa submit"))
 		}

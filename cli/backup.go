@@ -226,15 +226,15 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 		p.Text("Wrote %s, %s.", path, print.FormatSize(b.Size))
 		p.Fields(backupContentFields(b.Contents, b.Encrypted)...)
 		if n := b.Contents.UnusedBlobs; n > 0 {
-			p.Text("Left out %s that nothing refers to.", prose.Count(int(n), "file", "files"))
+			p.Text("Left out %s that no record refers to.", prose.Count(int(n), "file", "files"))
 		}
 		if !b.Contents.HasKeys {
 			p.Blank()
-			p.Text("The key that encrypts secrets is not in it. Without that key, another machine can't read " + unreadableWithoutKeys +
+			p.Text("The backup does not contain the key that encrypts secrets. Without it, another machine can't read " + unreadableWithoutKeys +
 				"; keep a copy of secret.key elsewhere, or use --include-keys.")
 		} else if !b.Encrypted {
 			p.Blank()
-			p.Text("It contains the key that encrypts secrets, and is not encrypted: store it where only you can read it.")
+			p.Text("The backup contains the key that encrypts secrets, and is not encrypted: store it where only you can read it.")
 		}
 		p.Blank()
 		p.Text("Check that it can be restored:")
@@ -269,7 +269,8 @@ func (a *app) checkBackupPath(path string) (string, error) {
 	}
 	switch info, err := os.Stat(filepath.Dir(full)); {
 	case err != nil:
-		return "", withHint(runtimeError("can't write %s: its folder: %w", path, errorWithoutPath(err)), "create the folder, or mount its drive")
+		return "", withHint(runtimeError("can't write to the folder of %s: %w", path, errorWithoutPath(err)),
+			"create the folder, or mount its drive")
 	case !info.IsDir():
 		return "", runtimeError("can't write %s: %s is not a folder", path, filepath.Dir(path))
 	}
@@ -391,7 +392,7 @@ func renderBackupVerification(p *print.Page, path string, v *BackupVerification)
 		prose.Count(int(v.Contents.Records), "record", "records"), prose.Count(int(v.Contents.Blobs), "file", "files"))
 	p.Fields(append(backupContentFields(v.Contents, v.Encrypted), field("organizations", strings.Join(v.Organizations, "; ")))...)
 	if !v.Contents.HasBlobs {
-		p.Text("It contains no files: after a restore, copy the folder blobs of the original data folder.")
+		p.Text("The backup contains no files: after restoring it, copy the folder blobs from the original data folder.")
 	}
 }
 
@@ -476,7 +477,7 @@ missing when the backup was made, the rest is restored, and the exit code is 1.`
 			if err := a.confirmRestore(cmd.Context(), target, sure); err != nil {
 				return err
 			}
-			a.interruptHint = "unless the command reported it, nothing was replaced; run the same command again"
+			a.interruptHint = "unless the restore was reported as done, nothing was replaced; run the same command again"
 			a.progress.Start("restoring the backup")
 			o.Progress = a.showByteProgress("restoring the backup")
 			r, err := backups.Restore(cmd.Context(), target, o)
@@ -532,18 +533,18 @@ func (a *app) renderRestoredBackup(p *print.Page, r *RestoredBackup) {
 		p.UnwrappedLine(path)
 	}
 	if !r.Contents.HasBlobs {
-		p.Text("The backup contains no files: copy the folder blobs of the old data folder to this one before you use it.")
+		p.Text("The backup contains no files: copy the folder blobs from the old data folder to this one before you use it.")
 	}
 	if d := r.Contents.Damage; d != "" {
 		p.Text("When the backup was made, the data was damaged: %s.", d)
 	}
 	switch {
 	case r.HasKeys && !r.Contents.HasKeys:
-		p.Text("The encryption key was already here; the backup contains none. If it is a different key, secrets can't be read; " +
+		p.Text("The backup contains no encryption key, so the existing one was kept. If it is a different key, secrets can't be read; " +
 			"`service doctor` checks this.")
 	case !r.HasKeys:
-		p.Text("It has no encryption key. If there were any secrets ("+unreadableWithoutKeys+
-			"), copy secret.key of the old machine to %s, or set SERVICE_SECRET_KEY; otherwise enter them again.", r.Data)
+		p.Text("There is no encryption key. If there were any secrets ("+unreadableWithoutKeys+
+			"), copy secret.key from the old machine to %s, or set SERVICE_SECRET_KEY; otherwise enter them again.", r.Data)
 	}
 	p.Text("Check it:")
 	p.Command(a.suggestedCommandLine("doctor"))

@@ -254,7 +254,7 @@ func (a *app) examineStore(ctx context.Context) []Diagnostic {
 				Component: "store",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    cmp.Or(a.hintFor(err), "follow the details; `service daemon status` shows which process has the folder open"),
+				Remedy:    cmp.Or(a.hintFor(err), "see the details; `service daemon status` shows which process has the folder open"),
 			},
 		}
 	}

@@ -365,7 +365,7 @@ func (a *app) docDelete() *cobra.Command {
 		Use:   "delete DOCUMENT",
 		Short: "Delete a document and its passages",
 
-		Long: `Deletes a document and its passages, after listing what rests on them: items of the Statement of
+		Long: `Deletes a document and its passages, after listing what depends on them: items of the Statement of
 Applicability that quote it, and corrections of its passages. Versions keep the quotes taken from it.`,
 		Example: "  service doc delete old-policy.docx --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {

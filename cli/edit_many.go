@@ -135,7 +135,7 @@ const maxEditedLines = 20
 // renderEdit prints which items change, and how. verb says whether they have already changed.
 func renderEdit(p *print.Page, r *api.EditResult, verb string) {
 	if len(r.Lines) == 0 && len(r.Skipped) == 0 {
-		p.Text("Nothing to change: %s already like that.", prose.Count(r.MatchedCount, "matching item is", "matching items are"))
+		p.Text("Nothing to change: %s these values.", prose.Count(r.MatchedCount, "matching item already has", "matching items already have"))
 		return
 	}
 	p.Title("%s, version %d: %s %s", prose.Capitalize(r.Gate.Title()), r.VersionNumber, prose.Count(len(r.Lines), "item", "items"), verb)
@@ -146,7 +146,7 @@ func renderEdit(p *print.Page, r *api.EditResult, verb string) {
 		p.ListItem(0, "and %d more (list all with -o json)", more)
 	}
 	if same := r.MatchedCount - len(r.Lines) - len(r.Skipped); same > 0 {
-		p.Text("%s already like that.", prose.Count(same, "matching item is", "matching items are"))
+		p.Text("%s these values.", prose.Count(same, "matching item already has", "matching items already have"))
 	}
 	if len(r.Skipped) > 0 {
 		p.Title("Left alone, because edited since: %d", len(r.Skipped))
@@ -209,7 +209,7 @@ change; it does not restore an approval.`,
 		},
 	}
 	cmd.Flags().BoolVar(&in.Body.DryRun, "dry-run", false, "show what would be undone without changing anything")
-	cmd.Flags().StringVar(&in.Body.EditID, "edit", "", "only if this is still the change to undo: the edit_id that --dry-run -o json shows")
+	cmd.Flags().StringVar(&in.Body.EditID, "edit", "", "undo only if the last change still has this edit_id, as shown by --dry-run -o json")
 	cmd.Flags().BoolVar(&in.Body.SkipEdited, "skip-edited", false, "skip items that were edited since")
 	addYesFlag(cmd, &yes)
 	return cmd

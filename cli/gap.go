@@ -343,7 +343,7 @@ func (a *app) gapEdit() *cobra.Command {
 				if line != nil && line.ImplementationStatus != f.Status {
 					p.Blank()
 					p.Text(
-						"The Statement of Applicability still has %s, which determines maturity and totals. To change it there too:",
+						"The Statement of Applicability still has %s, which determines maturity and totals. To change that status as well:",
 						prose.Humanize(line.ImplementationStatus),
 					)
 					p.Command(a.suggestedCommandLine("soa edit " + f.ControlCode + " --status " + string(f.Status)))

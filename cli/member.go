@@ -181,7 +181,7 @@ func (a *app) memberRemove() *cobra.Command {
 			return a.out.Print(m, func(p *print.Page) {
 				p.Text("%s has been removed. What they decided stays under their name.", m.Email)
 				if m.Status != "invited" {
-					p.Text("Items that they own need another owner; in each assessment, these are changed with:")
+					p.Text("The items they own need a new owner. To set one, run in each assessment:")
 					filter := fmt.Sprintf("owner == %q", cmp.Or(m.Name, m.Email))
 					p.Command(a.suggestedCommandLine("soa edit --where " + shellQuote(filter) + " --owner NEW"))
 				}

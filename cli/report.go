@@ -306,7 +306,7 @@ func (a *app) checkReplaceable(path, assessment string, force bool) error {
 	}
 	err = runtimeError("%s already exists", path)
 	if assessment != "" {
-		err = runtimeError("%s already exists and is not an unmodified report on this assessment", path)
+		err = runtimeError("%s already exists, and it was modified or is not a report on this assessment", path)
 	}
 	return withHint(err, "give another name, or use --force to overwrite it")
 }

@@ -107,7 +107,7 @@ func parsePlace(flag, place, blobs string) (StorePlace, error) {
 		return out, nil
 	}
 	if !strings.HasPrefix(blobs, "s3://") {
-		return StorePlace{}, usageError("--%s-blobs must say where the files of the database are: s3://BUCKET/PREFIX, or bolt:FOLDER for "+
+		return StorePlace{}, usageError("--%s-blobs must specify where the files of the database are stored: s3://BUCKET/PREFIX, or bolt:FOLDER for "+
 			"the data folder of the only daemon", flag)
 	}
 	out.Blobs = blobs

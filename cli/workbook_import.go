@@ -288,7 +288,7 @@ func (w workbookImporter[V, I]) findRowItem(items []I, row *workbook.ChangedRow)
 	}
 	switch len(same) {
 	case 0:
-		return nil, "the item was changed or taken out in a newer version since the export; export again and make the change there"
+		return nil, "the item was changed or removed in a newer version since the export; export again and make the change there"
 	case 1:
 		return same[0], ""
 	}

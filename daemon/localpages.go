@@ -131,7 +131,7 @@ func (p *LocalPages) requireSession(next http.Handler) http.Handler {
 		case r.URL.Path == openPath || strings.HasPrefix(r.URL.Path, "/static/"):
 			next.ServeHTTP(w, r)
 		case !p.isSignedIn(r):
-			p.site.WriteError(w, r, api.Unauthorized("the link was used before, or in another browser; run `service open` for a new one"))
+			p.site.WriteError(w, r, api.Unauthorized("the link was already used, or opened in another browser; run `service open` for a new one"))
 		default:
 			if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
 				p.mu.Lock()
@@ -155,7 +155,7 @@ func (p *LocalPages) exchangeLinkForSession(w http.ResponseWriter, r *http.Reque
 	case valid:
 		http.SetCookie(w, &http.Cookie{Name: p.cookie, Value: p.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	case !p.isSignedIn(r):
-		p.site.WriteError(w, r, api.Unauthorized("the link is used up or incomplete; run `service open` for a new one"))
+		p.site.WriteError(w, r, api.Unauthorized("the link was already used or is incomplete; run `service open` for a new one"))
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")

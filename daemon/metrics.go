@@ -149,7 +149,7 @@ var (
 	)
 	descLanes = prometheus.NewDesc(
 		"service_delivery_lanes",
-		"Receivers with unsent events: being sent to, waiting for their turn, paused until a retry or enabled again; slow ones count twice.",
+		"Receivers with unsent events: being sent to, waiting for their turn, paused until a retry or until enabled again; slow ones count twice.",
 		[]string{"state"},
 		nil,
 	)

@@ -45,7 +45,7 @@ var apiTags = []*huma.Tag{
 	{Name: "Knowledge base", Description: "Passages of the evidence, searchable by meaning, each with its place in the document."},
 	{Name: "Scope and SoA", Description: "What is assessed, and which controls apply, with reasons and evidence."},
 	{Name: "Readers", Description: "Who judges the evidence: requirements with their passages to read, and readings by people or models, as files."},
-	{Name: "Corrections", Description: "People's decisions on what passages show; the organization's later drafts apply them. They are never exported; clones have those of their client."},
+	{Name: "Corrections", Description: "People's decisions on what passages show; the organization's later drafts apply them. They are never exported; a clone of an assessment gets those of its client."},
 	{Name: "Gap analysis", Description: "Controls whose requirements the evidence doesn't meet."},
 	{Name: "Maturity", Description: "A level from 0 to 5 for each control."},
 	{Name: "POA&M", Description: "The plan of action and milestones."},
@@ -80,7 +80,7 @@ var securitySchemes = map[string]*huma.SecurityScheme{
 	},
 	schemeSession: {
 		Type: "apiKey", In: "cookie", Name: api.SessionCookie,
-		Description: "The cookie that signing in sets. Requests that change data also need an Origin allowed by the operator.",
+		Description: "The session cookie, set when signing in. Requests that change data also need an Origin allowed by the operator.",
 	},
 }
 
@@ -205,7 +205,7 @@ func operationDescription(op *api.Operation) string {
 		b.WriteString(" The created record has no address of its own, so there is no `Location`.")
 	}
 	if op.ReturnsSecret() {
-		b.WriteString(" The response contains a secret that is shown once; no cache may keep it.")
+		b.WriteString(" The response contains a secret that is shown once; caches must not store it.")
 	}
 	fmt.Fprintf(&b, " Counted as `%s`: %d requests in %d seconds for each key or session, and %d for an organization.",
 		op.Rate, api.RateLimits[op.Rate], api.RateWindowSeconds, api.OrgRateFactor*api.RateLimits[op.Rate])

@@ -145,7 +145,7 @@ var exampleFields = map[string]any{
 	"strength": 7, "Mapping.rationale": nil, "coverage_pct": 96.77, "target_requirement_code": "PR.AA-03", "target_requirement_codes": []string{"PR.AA-03"},
 	"control_codes": []string{
 		"IAC-06",
-	}, "sheet": "SCF 2026.1", "cell": "D17", "ImportWarning.message": "the code has blanks around it, which were dropped",
+	}, "sheet": "SCF 2026.1", "cell": "D17", "ImportWarning.message": "spaces around the code were removed",
 	"ImportRun.dry_run": false, "from_label": "2025.4", "to_label": "2026.1.1", "ControlRef.code": "IAC-06.7", "ControlRef.title": "Second factors that resist phishing",
 	"ControlChange.code": "IAC-06", "from_title": "Second factor", "to_title": "Multi-factor authentication", "from_weight": 8, "to_weight": 9, "deprecated": false,
 	"frameworks_added": []string{

@@ -67,7 +67,7 @@ func decodeJSON(b []byte, r any) error {
 // compressed if that saves enough.
 func packRecord(mark byte, payload []byte) ([]byte, error) {
 	if len(payload) > maxRecordSize {
-		return nil, fmt.Errorf("%w: a record of %d bytes, at most %d; keep it as a blob", ErrTooLarge, len(payload), maxRecordSize)
+		return nil, fmt.Errorf("%w: a record of %d bytes; the maximum is %d: keep it as a blob", ErrTooLarge, len(payload), maxRecordSize)
 	}
 	if compressed := compressRecord(mark, payload); compressed != nil {
 		return compressed, nil

@@ -105,7 +105,7 @@ func checkCopySource(ctx context.Context, from Driver, now time.Time) error {
 				return err
 			}
 			if now.Before(p.value.Until) {
-				return fmt.Errorf("%w: a daemon uses the source; stop all of them, or wait until %s if one was killed",
+				return fmt.Errorf("%w: a daemon is using the source; stop all daemons, or wait until %s if one was killed",
 					ErrLocked, p.value.Until.UTC().Format(time.TimeOnly))
 			}
 		}

@@ -170,7 +170,7 @@ func decodePart(b []byte) (part any, rest []byte, err error) {
 		sec := int64(binary.BigEndian.Uint64(b) ^ 1<<63)
 		return time.Unix(sec, int64(binary.BigEndian.Uint32(b[8:]))).UTC(), b[12:], nil
 	}
-	return nil, nil, fmt.Errorf("%w: no part begins with %#02x", ErrBadKey, tag)
+	return nil, nil, fmt.Errorf("%w: no part of a key begins with %#02x", ErrBadKey, tag)
 }
 
 // decodeEscaped is the inverse of appendEscaped.

@@ -79,7 +79,7 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 		case errors.Is(err, errMigratedMeanwhile):
 			return db.createOrMigrate(ctx)
 		case err != nil:
-			return fmt.Errorf("migration %d (%s) failed, the database stays at %d: %w", m.Version, m.Name, db.meta.Schema, err)
+			return fmt.Errorf("migration %d (%s) failed, the database remains at version %d: %w", m.Version, m.Name, db.meta.Schema, err)
 		}
 		db.log.InfoContext(ctx, "migrated", "schema", m.Version, "name", m.Name)
 	}
@@ -150,7 +150,7 @@ func (db *DB) loadMeta(ctx context.Context) (isEmpty, indexesCurrent bool, err e
 		if !found {
 			names, err := tx.kv.Tables()
 			if err == nil && len(names) > 0 {
-				err = fmt.Errorf("%w: the database holds %s but not its own description", ErrUnknownTable, names[0])
+				err = fmt.Errorf("%w: the database contains the table %s but no description of itself", ErrUnknownTable, names[0])
 			}
 			isEmpty = true
 			return err

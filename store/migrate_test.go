@@ -165,7 +165,7 @@ func TestFailedMigration(t *testing.T) {
 		opts.Schema = o
 		if _, err := Open(t.Context(), opts); err == nil {
 			t.Fatalf("%s: no error", name)
-		} else if !strings.Contains(err.Error(), "the database stays at") {
+		} else if !strings.Contains(err.Error(), "the database remains at version") {
 			t.Errorf("%s: got %v", name, err)
 		}
 		// Earlier migrations are kept, and the failed one has left nothing behind.

@@ -142,7 +142,7 @@ func (in recordReader) readBytes(limit uint64) ([]byte, error) {
 		return nil, toUnexpectedEOF(err)
 	}
 	if n > limit {
-		return nil, fmt.Errorf("%w: a length of %d, at most %d", ErrCorrupt, n, limit)
+		return nil, fmt.Errorf("%w: a length of %d; the maximum is %d", ErrCorrupt, n, limit)
 	}
 	b := make([]byte, n)
 	_, err = io.ReadFull(in.r, b)
@@ -191,7 +191,7 @@ func compareTables(got, want []TableSummary) error {
 			return fmt.Errorf("%w: table %s is missing", ErrCorrupt, w.Name)
 		}
 		if got[i] != w {
-			return fmt.Errorf("%w: table %s has %d records instead of %d, or others", ErrCorrupt, w.Name, got[i].Records, w.Records)
+			return fmt.Errorf("%w: table %s has %d records instead of %d, or different ones", ErrCorrupt, w.Name, got[i].Records, w.Records)
 		}
 	}
 	if len(got) > len(want) {

@@ -215,7 +215,7 @@ func partSize(b []byte) (int, error) {
 	case tagTime:
 		size += 12
 	default:
-		return 0, fmt.Errorf("%w: no part begins with %#02x", ErrBadKey, b[0])
+		return 0, fmt.Errorf("%w: no part of a key begins with %#02x", ErrBadKey, b[0])
 	}
 	if size > len(b) {
 		return 0, fmt.Errorf("%w: a truncated part", ErrBadKey)

@@ -104,7 +104,7 @@ func (o orderedTable) getUnique(tx *Tx, k Key) (any, error) {
 		return nil, o.err
 	}
 	if !o.ix.unique {
-		return nil, fmt.Errorf("%w: index %s of %s is not unique, scan it", ErrUnknownTable, o.ix.name, o.def.name)
+		return nil, fmt.Errorf("%w: index %s of %s is not unique; scan it instead", ErrUnknownTable, o.ix.name, o.def.name)
 	}
 	if err := tx.checkTable(&o.def, false); err != nil {
 		return nil, err

@@ -71,8 +71,8 @@ func newAssessmentsScreen(a *App) *table {
 				Keys:           []string{"n"},
 				Label:          "next",
 				DisabledReason: off,
-				Help: "creates the next assessment from this one: scope, owners, decisions, notes, comments and open plan items " +
-					"come along",
+				Help: "creates the next assessment from this one; scope, owners, decisions, notes, comments and open plan items " +
+					"are carried over",
 				Do: func() tea.Cmd { return promptNextAssessment(a, one) },
 			},
 		}
@@ -97,7 +97,7 @@ func newAssessmentsScreen(a *App) *table {
 func promptNextAssessment(a *App, earlier *api.Assessment) tea.Cmd {
 	a.overlay = &textPrompt{
 		app: a, title: "Name of the assessment that continues " + earlier.Name, field: input.New(nextName(earlier.Name), false),
-		lines:        []string{"Decisions, owners and open plan items come along; what rests on changed evidence is asked again."},
+		lines:        []string{"Decisions, owners and open plan items are carried over. Those whose evidence has changed must be confirmed again."},
 		emptyMessage: "it needs a name; Esc cancels",
 		onSubmit: func(name string) tea.Cmd {
 			in := &api.CreateAssessmentInput{}

@@ -65,7 +65,7 @@ func (v *review) decideOnQuote(e api.Evidence, decision api.CorrectionDecision) 
 	}
 	switch len(requirements) {
 	case 0:
-		v.app.setStatus("the quote is for none of the requirements")
+		v.app.setStatus("the quote doesn't belong to any of the requirements")
 		return nil
 	case 1:
 		return send(requirements[0])

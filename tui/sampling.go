@@ -13,7 +13,7 @@ import (
 func (v *review) sampleAction(blockedReason string) action.Action {
 	return action.Action{
 		Keys: []string{"R"}, DisabledReason: blockedReason, Do: v.showOrHideSample,
-		Help: "reviews by sampling: shows only the items to read, namely those left open and a random sample, and says what follows for " +
+		Help: "reviews by sampling: shows only the items to read, namely those left open and a random sample, and shows what they imply for " +
 			"the others; press again to show all",
 	}
 }

@@ -79,7 +79,7 @@ var activityPanel = panel{
 			}})
 		}
 		s.add(section{
-			Text:  "Each entry contains the hash of the one before it, so that a later change would show.",
+			Text:  "Each entry contains the hash of the one before it, so that later changes are detected.",
 			Forms: []form{{Do: "verify", Button: "Verify the trail", Style: "second"}},
 		})
 		s.add(x)
@@ -92,7 +92,7 @@ var activityPanel = panel{
 				return err
 			}
 			if !r.OK {
-				return api.Invalid("", "the trail is not intact: %s", r.Problem.Message)
+				return api.Invalid("", "the audit trail is not intact: %s", r.Problem.Message)
 			}
 			v.notice = "The trail is intact: " + prose.Count(int(r.Records), "entry was", "entries were") + " verified."
 			return nil

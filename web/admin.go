@@ -141,7 +141,7 @@ var importsPanel = panel{
 		}
 		x := section{
 			Title: "Imports", Columns: []string{"File", "When", "Status", "Controls", "Frameworks", "Warnings", "Result"},
-			Empty: "Nothing was imported yet; the built-in starter catalog is in use.", Links: v.nextPageLinks(l.Pagination),
+			Empty: "Nothing has been imported yet; the built-in starter catalog is in use.", Links: v.nextPageLinks(l.Pagination),
 		}
 		for i := range l.Data {
 			r := &l.Data[i]

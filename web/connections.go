@@ -361,7 +361,7 @@ var templatePanel = panel{
 				Do: "save", Button: "Save", Fields: []field{
 					textField("subject", "Subject").withValue(t.Subject).required(),
 					textField("text", "Text").withKind("area").withValue(t.Text).required(),
-					textField("html", "HTML").withKind("area").withValue(t.HTML).withHint("Emails are plain text if empty."),
+					textField("html", "HTML").withKind("area").withValue(t.HTML).withHint("If empty, emails are plain text."),
 				},
 			}},
 		}

@@ -204,7 +204,7 @@ var delegationsPanel = panel{
 			return err
 		}
 		x := section{
-			Text:    "An owner, admin or approver lets somebody else decide until a date, for example during a leave.",
+			Text:    "An owner, admin or approver lets somebody else decide until a date, for example while on leave.",
 			Columns: []string{"From", "To", "Decides on", "Until", "Status", "Reason"}, Empty: "There are no delegations.",
 			Links: v.nextPageLinks(l.Pagination),
 		}

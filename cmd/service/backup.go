@@ -80,8 +80,8 @@ func writeBackup(ctx context.Context, target cli.Target, o cli.BackupOptions) (b
 	}
 	// A daemon may have a different view of the file system, for example as a systemd unit with PrivateTmp.
 	if info, err := os.Stat(o.Path); err != nil || info.Size() != b.Size {
-		return nil, fmt.Errorf("the process that has the data folder open wrote %s, but it isn't there: that process sees other folders, "+
-			"as systemd's PrivateTmp and containers arrange; name a folder that both see, such as backups in the data folder", o.Path)
+		return nil, fmt.Errorf("the process that has the data folder open wrote %s, but this process can't find it: the two see "+
+			"different folders, for example because of systemd's PrivateTmp or a container; name a folder that both see, such as backups in the data folder", o.Path)
 	}
 	return b, nil
 }
@@ -112,7 +112,7 @@ func requestBackup(ctx context.Context, conn net.Conn, in backupRequest, progres
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			return nil, errors.New("the process that has the data folder open ended while it wrote the backup; nothing was written; try again")
+			return nil, errors.New("the process that has the data folder open ended while writing the backup; no backup was written; try again")
 		}
 		switch {
 		case e.Error != "":

@@ -328,7 +328,7 @@ func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) er
 	case n > 0:
 		event.Data["strange"] = n
 		event.Summary += fmt.Sprintf("; received passages that are not in the file were omitted (%d)", n)
-		r.addNote("%s: received passages that are not in the file as parsed here were omitted (%d)", doc.Filename, n)
+		r.addNote("%s: received passages that do not occur in the file here were omitted (%d)", doc.Filename, n)
 	}
 	if err := r.service.Evidence.SaveImport(tx, r.by, arrival, true); err != nil {
 		return err

@@ -141,7 +141,7 @@ func (c *checker[I]) Visit(node *ast.Node) {
 		}
 	case *ast.NilNode:
 		c.unknown = n
-		c.fail(n, "there is no nil; an absent text is \"\"")
+		c.fail(n, "filters have no nil; a field without text equals \"\"")
 	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.ConstantNode, *ast.ArrayNode:
 	case *ast.UnaryNode:
 		switch n.Operator {
@@ -149,13 +149,13 @@ func (c *checker[I]) Visit(node *ast.Node) {
 			c.checkCondition(n.Node)
 		case "-":
 		default:
-			c.fail(n, "filters don't have the operator %s", n.Operator)
+			c.fail(n, "filters don't support the operator %s", n.Operator)
 		}
 	case *ast.BinaryNode:
 		c.visitBinary(n)
 	case *ast.BuiltinNode:
 		if functions[n.Name] == "" {
-			c.fail(n, "filters don't have the function %s; they have lower and len", n.Name)
+			c.fail(n, "filters don't support the function %s, only lower and len", n.Name)
 		}
 	case *ast.CallNode:
 		if name, ok := n.Callee.(*ast.IdentifierNode); !ok || functions[name.Value] == "" {
@@ -168,7 +168,7 @@ func (c *checker[I]) Visit(node *ast.Node) {
 
 func (c *checker[I]) visitBinary(n *ast.BinaryNode) {
 	if !slices.Contains(operators, n.Operator) {
-		c.fail(n, "filters don't have the operator %s; they have %s and not", n.Operator, strings.Join(operators, " "))
+		c.fail(n, "filters don't support the operator %s, only %s and not", n.Operator, strings.Join(operators, " "))
 		return
 	}
 	if n.Operator == "matches" {

@@ -166,7 +166,7 @@ func (c *checker[I]) explainUnknown(n *ast.BinaryNode) {
 	name, ok := c.unknown.(*ast.IdentifierNode)
 	c.err = nil
 	if !ok || name.Value == "null" {
-		c.fail(n.Right, "an absent %s is \"\"; write %s %s \"\"", f.names[0], f.names[0], n.Operator)
+		c.fail(n.Right, "filters have no nil; an empty %s equals \"\"; write %s %s \"\"", f.names[0], f.names[0], n.Operator)
 		return
 	}
 	c.fail(n.Right, "%s is not a field; write a text in quotes: %s %s %q", name.Value, f.names[0], n.Operator, name.Value)

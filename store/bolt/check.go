@@ -116,7 +116,7 @@ func (w *pageChecker) readMeta() (root uint64, err error) {
 		h := fnv.New64a()
 		_, _ = h.Write(b[:56]) // never fails
 		if h.Sum64() != byteOrder.Uint64(b[56:]) {
-			return 0, errors.New("a header is damaged, and with it perhaps the last change")
+			return 0, errors.New("a header is damaged; the last change may be lost")
 		}
 		if tx := byteOrder.Uint64(b[48:]); page == 0 || tx > newest {
 			newest = tx
@@ -166,7 +166,7 @@ func (w *pageChecker) readUnseenPage(id uint64) ([]byte, error) {
 		return nil, err
 	}
 	if own := byteOrder.Uint64(w.buffer); own != id {
-		return nil, fmt.Errorf("page %d has the number %d", id, own)
+		return nil, fmt.Errorf("page %d is numbered %d", id, own)
 	}
 	n := 1 + uint64(byteOrder.Uint32(w.buffer[12:]))
 	if n > w.pages-id {
@@ -232,7 +232,7 @@ func (w *pageChecker) checkPage(b []byte, in subtree) (below []subtree, err erro
 			}
 			below = append(below, child)
 		case isTable != (in.table == ""):
-			return nil, fmt.Errorf("element %d is a table in a table, or a value outside", i)
+			return nil, fmt.Errorf("element %d is a nested table, or a value outside a table", i)
 		case isTable:
 			more, err := w.checkTable(string(key), value)
 			if err != nil {

@@ -139,7 +139,7 @@ func CheckKey(table string, key []byte) error {
 		return fmt.Errorf("%w: empty key in table %s", ErrBadKey, table)
 	}
 	if len(key) > MaxKey {
-		return fmt.Errorf("%w: a key of %d bytes in table %s, at most %d", ErrTooLarge, len(key), table, MaxKey)
+		return fmt.Errorf("%w: a key of %d bytes in table %s; the maximum is %d", ErrTooLarge, len(key), table, MaxKey)
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func CheckPut(table string, key, value []byte) error {
 		return err
 	}
 	if len(value) > MaxValue {
-		return fmt.Errorf("%w: a value of %d bytes in table %s, at most %d", ErrTooLarge, len(value), table, MaxValue)
+		return fmt.Errorf("%w: a value of %d bytes in table %s; the maximum is %d", ErrTooLarge, len(value), table, MaxValue)
 	}
 	return nil
 }

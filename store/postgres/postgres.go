@@ -314,7 +314,7 @@ func (db *DB) settleCommit(mark []byte) (committed bool, err error) {
 	case err != nil:
 		return false, err
 	case found == nil:
-		return false, errors.New("the record of this process is missing in the database")
+		return false, errors.New("the record of this process is missing from the database")
 	}
 	db.mark = found
 	return string(found) == string(mark), nil

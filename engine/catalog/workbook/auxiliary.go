@@ -193,7 +193,7 @@ func (im *importer) buildDomains() {
 		}
 		for _, name := range slices.Sorted(maps.Keys(names[prefix])) {
 			if name != d.Name {
-				im.warn(im.main.name, "", "domain %s is called %q by most controls, %q by %d", prefix, d.Name, name, names[prefix][name])
+				im.warn(im.main.name, "", "domain %s: most controls name it %q, but %d name it %q", prefix, d.Name, names[prefix][name], name)
 			}
 		}
 		for _, l := range listed {

@@ -92,7 +92,7 @@ func (im *importer) linkEvidenceToControls() {
 			im.warn(
 				im.main.name,
 				where,
-				"%s asks for %s; the list of evidence requests does not link them back",
+				"%s asks for %s; the list of evidence requests does not name the control there",
 				c.Code,
 				strings.Join(only, ", "),
 			)

@@ -351,7 +351,7 @@ func TestAuxiliarySheets(t *testing.T) {
 	wantWarning(t, src, "", "domain NIL has no controls")
 	wantWarning(t, src, "F3", "NET-03 is a control, not an evidence request")
 	wantWarning(t, src, "F2", `"E-IAM-09" is not in the list`)
-	wantWarning(t, src, "F3", "does not link them back")
+	wantWarning(t, src, "F3", "does not name the control there")
 	wantWarning(t, src, "F4", "does not ask for it")
 	wantWarning(t, src, "B4", "listed twice")
 	wantWarning(t, src, "F2", `"ZZZ-01" is not a control`)
@@ -382,7 +382,7 @@ func TestSpellingsOfTheSource(t *testing.T) {
 	if src.Domains[0].Name != "Access" || len(src.Domains) != 2 {
 		t.Errorf("%+v", src.Domains)
 	}
-	wantWarning(t, src, "", `"Acess" by 1`)
+	wantWarning(t, src, "", `but 1 name it "Acess"`)
 }
 
 // TestWorkedInCopies checks edited copies: a title above the header, renamed columns, lower-case

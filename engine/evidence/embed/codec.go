@@ -145,7 +145,7 @@ func decodeBody(body []byte) (*Model, error) {
 func decodeKnownTexts(rest []byte, terms int) (known map[uint64]knownText, own int, after []byte, err error) {
 	le := binary.LittleEndian
 	if len(rest) < 8 {
-		return nil, 0, nil, fmt.Errorf("%w: cut before the known texts", ErrModel)
+		return nil, 0, nil, fmt.Errorf("%w: truncated before the known texts", ErrModel)
 	}
 	own, n := int(le.Uint32(rest)), int(le.Uint32(rest[4:]))
 	if rest = rest[8:]; own > maxTerms || n > len(rest)/knownSize {

@@ -85,7 +85,8 @@ func TestPDFWithoutLetters(t *testing.T) {
 		}
 		doc := parsetest.Read(t, "a.pdf", pdfWithFont(content+
 			"BT /F2 12 Tf 72 400 Td (But this sentence of the page has all of its many letters, as it is.) Tj ET", tt.font, tt.more))
-		if got := api.DescribeNotRead(doc.NotRead); got != "1 text in a font without letters" || !strings.HasPrefix(allText(doc), "But this") {
+		got := api.DescribeNotRead(doc.NotRead)
+		if got != "1 text in a font that has no letters" || !strings.HasPrefix(allText(doc), "But this") {
 			t.Errorf("%s: read %q; not read: %s", name, allText(doc), got)
 		}
 	}

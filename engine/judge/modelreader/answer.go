@@ -33,7 +33,7 @@ type finding struct {
 // maxFindings is the maximum number of findings considered per statement.
 const maxFindings = 200
 
-var errNotAnswer = errors.New("the answer is not JSON by the schema")
+var errNotAnswer = errors.New("the answer is not JSON that follows the schema")
 
 // parseAnswer decodes an answer. It accepts answers that begin with the model's reasoning or that
 // put the JSON in a code fence; any other text around the object is an error.

@@ -107,9 +107,9 @@ func (v *Report) writeAnswer(s *Story) []string {
 		}
 		switch asks := v.evidenceRequests(); {
 		case asks == n:
-			third += "; it asks only for evidence of what may already be done, and what turns out to be missing comes on top"
+			third += "; it asks only for evidence of what may already be done, and gaps found then come in addition"
 		case asks > 0:
-			third += fmt.Sprintf("; %s only for evidence of what may already be done, and what turns out to be missing comes on top",
+			third += fmt.Sprintf("; %s only for evidence of what may already be done, and gaps found then come in addition",
 				prose.Count(asks, "of them asks", "of them ask"))
 		}
 		out = append(out, third+".")
@@ -176,7 +176,7 @@ func (v *Report) writeDecision(s *Story) string {
 	requests := v.evidenceRequests()
 	switch {
 	case s.Posture.Rating == "unproven" && 2*requests > open:
-		asks = append(asks, fmt.Sprintf("have the evidence that exists collected first (%s)", prose.Count(requests, "request", "requests")))
+		asks = append(asks, fmt.Sprintf("have existing evidence collected first (%s)", prose.Count(requests, "request", "requests")))
 	case v.approvalStatus(api.GatePOAM).approved:
 		asks = append(asks, fmt.Sprintf("release the approved plan of %s", prose.Count(open, "action", "actions")))
 	default:

@@ -283,7 +283,7 @@ func (v *Report) soaIntroduction() string {
 func (v *Report) decisiveDocumentsTable() block.Table {
 	documents := v.SoA.DecisiveDocuments
 	if v.isForClients() {
-		t := block.Table{Caption: "Documents on which the status of controls rests alone", Columns: []block.Column{
+		t := block.Table{Caption: "Documents that alone determine the status of controls", Columns: []block.Column{
 			{Name: "Document", Width: 8}, {Name: "Controls", Width: 4, Number: true},
 		}}
 		for _, d := range documents {

@@ -126,7 +126,7 @@ func (v *Report) whyChanged(before, after *api.SoAItem) string {
 		return "The evidence is the same; the catalog was changed."
 	}
 	if v.SoA.Method != v.Earlier.SoA.Method {
-		return "The evidence is the same; it was read by other rules."
+		return "The evidence is the same; the rules that read it have changed."
 	}
 	return "The same documents, but read together with others."
 }

@@ -91,7 +91,7 @@ func (e *pdfiumEngine) open(
 		return err
 	}))
 	if err != nil {
-		return fmt.Errorf("get memory to read a PDF: %w", err)
+		return fmt.Errorf("allocating memory to read a PDF: %w", err)
 	}
 	defer memory.release()
 	mod, err := e.runtime.InstantiateModule(

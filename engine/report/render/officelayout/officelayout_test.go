@@ -248,7 +248,7 @@ func TestHostileLayouts(t *testing.T) {
 		"deep":          {docxWith(t, deep), "nested more than"},
 		"many elements": {docxWith(t, strings.Repeat("<w:p/>", maxPartNodes)), "more than"},
 		"loops":         {docxWith(t, p(loop)), "the layout was stopped"},
-		"a bad path":    {docxWith(t, "", "../x.xml", "x"), "unusable name"},
+		"a bad path":    {docxWith(t, "", "../x.xml", "x"), "invalid name"},
 		"strict": {
 			docxWith(t, "", "word/document.xml", `<w:document xmlns:w="http://purl.oclc.org/ooxml/wordprocessingml/main"/>`), "Strict Open XML",
 		},

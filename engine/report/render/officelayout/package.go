@@ -180,7 +180,7 @@ func (l *Layout) open(file []byte) error {
 			continue
 		}
 		if strings.ContainsAny(f.Name, `\:`) || path.Clean("/"+f.Name) != "/"+f.Name {
-			return refusalError("the layout contains a part with the unusable name %q", f.Name)
+			return refusalError("the layout contains a part with the invalid name %q", f.Name)
 		}
 		if strings.HasPrefix(path.Base(strings.ToLower(f.Name)), "vba") { // rejected even if nothing refers to it
 			return l.macrosError()
