@@ -59,18 +59,19 @@ func (v *Report) gapSection() []block.Block {
 		out = append(out, block.Heading{ID: v.anchors.assign("gap", "further"), Text: "Further findings"}, v.furtherFindingsTable(forms))
 	}
 	if n := counts[asRequest]; n > 0 {
+		note := fmt.Sprintf(
+			"For %s there was too little evidence to judge, which does not mean they are not implemented. The next step is the same "+
+				"for each: ask the owner for evidence of the listed points, and implement what is missing. Locations of related passages "+
+				"are given; the workbook of the Statement of Applicability quotes the passages.",
+			prose.Count(n, "control", "controls"),
+		)
+		if !v.isForClients() {
+			note += " The number next to a severity is its points."
+		}
 		out = append(
 			out,
 			block.Heading{ID: v.anchors.assign("gap", "unseen"), Text: "Controls with too little evidence"},
-			block.NewPara(
-				"",
-				fmt.Sprintf(
-					"For %s there was too little evidence to judge, which does not mean they are not implemented. The next step is the same "+
-						"for each: ask the owner for evidence of the listed points, and implement what is missing. Locations of related passages "+
-						"are given; the workbook of the Statement of Applicability quotes the passages. The number next to a severity is its points.",
-					prose.Count(n, "control", "controls"),
-				),
-			),
+			block.NewPara("", note),
 			v.notEvidencedTable(forms),
 		)
 	}

@@ -310,11 +310,12 @@ func (x *docxWriter) writeTable(t block.Table) {
 	}
 }
 
-// docxLetterWidth is the approximate width of a letter in a table header. docxCellMargins is the horizontal
-// padding of a cell.
+// docxLetterWidth is the approximate width of a letter in a table header or badge. docxCellMargins is the horizontal
+// padding of a cell. docxSampledRows is the number of rows whose badges determine the width of their column.
 const (
-	docxLetterWidth = 88
+	docxLetterWidth = 96
 	docxCellMargins = 130
+	docxSampledRows = 100
 )
 
 // docxMaxUnbrokenRow is the maximum length of the text in a row that must not be split across pages.
@@ -357,8 +358,8 @@ func columnAlignment(c block.Column) string {
 }
 
 // columnWidths divides the text width among the columns. The proportions are those of the HTML
-// page, but a column is widened to fit the longest word of its header if the other columns have
-// spare room.
+// page, but a column is widened to fit the longest word of its header and its badges if the other
+// columns have spare room.
 func (x *docxWriter) columnWidths(t *block.Table) []int {
 	sum := 0
 	for _, c := range t.Columns {
@@ -375,6 +376,13 @@ func (x *docxWriter) columnWidths(t *block.Table) []int {
 		out[i] = x.textWidth * max(c.Width, 1) / sum
 		for _, word := range strings.Fields(c.Name) {
 			least[i] = max(least[i], docxCellMargins+docxLetterWidth*utf8.RuneCountInString(word))
+		}
+		for _, r := range t.Rows[:min(len(t.Rows), docxSampledRows)] {
+			if i < len(r.Cells) && len(r.Cells[i]) > 0 && r.Cells[i][0].Badge != "" {
+				for _, word := range strings.Fields(r.Cells[i][0].Text) { // beside spaces that belong to the badge
+					least[i] = max(least[i], docxCellMargins+docxLetterWidth*(utf8.RuneCountInString(word)+2))
+				}
+			}
 		}
 		if d := out[i] - least[i]; d < 0 {
 			short -= d
