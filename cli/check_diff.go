@@ -20,7 +20,7 @@ func (a *app) checkDiff() *cobra.Command {
 		Long: `Compares A (before) with B (after). Each is a folder of evidence, a file written by a
 check (-o json=FILE, or a baseline), or an assessment. Both must use the same frameworks.
 If their catalogs differ, the controls that both have are compared, and those added, removed
-or renamed are listed; a file must use the same catalog as the other side.
+or renamed are listed. Of files, only baselines can be compared with another catalog.
 
 Each change names what differs between the sides: the quotes, the control's wording in the
 catalog, the reader, the documents, the scope, or a person's decision.

@@ -95,6 +95,8 @@ type Baseline struct {
 	Gaps []KnownGap `json:"gaps"`
 	// Decided lists the controls whose status, applicability or gap a person has set.
 	Decided []string `json:"decided,omitempty"`
+	// Controls are the assessed controls, by code, so that baselines of different catalogs can be compared.
+	Controls []ControlName `json:"controls,omitempty"`
 
 	// basis and controls are set by WithControls.
 	basis    Basis
@@ -105,10 +107,13 @@ type Baseline struct {
 func NewBaseline(f *Facts) *Baseline {
 	b := &Baseline{Format: baselineFormat, comparisonScope: f.scopeForComparison(), Gaps: []KnownGap{}}
 	for i := range f.Controls {
-		if f.Controls[i].Decided {
-			b.Decided = append(b.Decided, f.Controls[i].Code)
+		c := &f.Controls[i]
+		b.Controls = append(b.Controls, ControlName{c.Code, c.Title})
+		if c.Decided {
+			b.Decided = append(b.Decided, c.Code)
 		}
 	}
+	slices.SortFunc(b.Controls, compareCodes)
 	for i := range f.Findings {
 		g := &f.Findings[i]
 		if g.Decided {
@@ -158,8 +163,12 @@ func ParseBaseline(data []byte, file string) (*Baseline, error) {
 			prose.Truncate(sanitizeLine(head.Format), 40),
 		)
 	}
-	if len(b.Gaps) > 100_000 {
-		return nil, inputErrorf(file, 0, "the file has too many gaps")
+	if len(b.Gaps) > 100_000 || len(b.Controls) > 100_000 {
+		return nil, inputErrorf(file, 0, "the file has too many gaps or controls")
+	}
+	for i := range b.Controls {
+		c := &b.Controls[i]
+		c.Code, c.Title = sanitizeLine(c.Code), sanitizeLine(c.Title)
 	}
 	seen := map[string]bool{}
 	for i := range b.Gaps {
@@ -220,12 +229,12 @@ type Diff struct {
 }
 
 // CompareBaselines returns the changes in gaps from before to after, by the rules used to compare
-// versions of a gap analysis. If both sides know their controls (see WithControls), they may have different
-// catalogs: the controls that both have are compared.
+// versions of a gap analysis. If both sides name their controls, they may have different catalogs: the controls that
+// both have are compared.
 func CompareBaselines(before, after *Baseline, beforeName, afterName string) (*Diff, error) {
 	scope := before.comparisonScope
 	var catalogs *CatalogChange
-	if before.Catalog != after.Catalog && before.controls != nil && after.controls != nil {
+	if before.Catalog != after.Catalog && before.Controls != nil && after.Controls != nil {
 		catalogs, scope.Catalog = compareCatalogs(before, after), after.Catalog
 		before, after = before.withControlsOf(after), after.withControlsOf(before)
 	}
@@ -287,7 +296,8 @@ func (d *Diff) HasRegressions(minimum api.Severity) bool {
 }
 
 // filesOfOtherCatalogs is appended to the error for a file that was made with another catalog.
-const filesOfOtherCatalogs = " (folders and assessments can be compared across catalogs, files can't)"
+const filesOfOtherCatalogs = " (folders, assessments and baselines can be compared across catalogs, but this file doesn't " +
+	"name the controls that were assessed)"
 
 func compareGaps(before, after *Baseline) []Change {
 	out := []Change{}

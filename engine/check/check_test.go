@@ -323,7 +323,9 @@ func TestFactsRoundTrip(t *testing.T) {
 func TestResultIsABaseline(t *testing.T) {
 	r := mustEvaluate(t, sampleFacts(), "fail-on=low")
 	b := must[*Baseline](t)(ParseBaseline(must[[]byte](t)(r.EncodeJSON()), "r.json"))
-	if want := NewBaseline(sampleFacts()); !reflect.DeepEqual(b, want) {
+	want := NewBaseline(sampleFacts())
+	want.Controls = nil // a result lists only what is amiss
+	if !reflect.DeepEqual(b, want) {
 		t.Errorf("%+v, want %+v", b, want)
 	}
 	if again := must[*Baseline](t)(ParseBaseline(must[[]byte](t)(b.Encode()), "b.json")); !reflect.DeepEqual(again, b) {

@@ -73,8 +73,7 @@ func wordingHash(i *api.SoAItem) string {
 	return fingerprint(parts...)
 }
 
-// WithControls returns the baseline with the data needed to explain changes and to compare baselines of different
-// catalogs. This data is not written to files.
+// WithControls returns the baseline with what is needed to explain changes. It is not written to files.
 func (b *Baseline) WithControls(f *Facts) *Baseline {
 	out := *b
 	out.basis, out.controls = f.Basis, map[string]*Control{}
@@ -84,10 +83,19 @@ func (b *Baseline) WithControls(f *Facts) *Baseline {
 	return &out
 }
 
+// titles returns the titles of the assessed controls, by code.
+func (b *Baseline) titles() map[string]string {
+	out := make(map[string]string, len(b.Controls))
+	for _, c := range b.Controls {
+		out[c.Code] = c.Title
+	}
+	return out
+}
+
 // withControlsOf returns the baseline without the gaps of controls that the other side doesn't have.
 func (b *Baseline) withControlsOf(other *Baseline) *Baseline {
-	out := *b
-	out.Gaps = slices.DeleteFunc(slices.Clone(b.Gaps), func(k KnownGap) bool { return other.controls[k.Control] == nil })
+	out, others := *b, other.titles()
+	out.Gaps = slices.DeleteFunc(slices.Clone(b.Gaps), func(k KnownGap) bool { _, ok := others[k.Control]; return !ok })
 	return &out
 }
 
@@ -96,26 +104,28 @@ func compareCatalogs(before, after *Baseline) *CatalogChange {
 	d := &CatalogChange{
 		Before: before.Catalog, After: after.Catalog, Added: []ControlName{}, Removed: []ControlName{}, Renamed: []RenamedControl{},
 	}
-	for code, c := range after.controls {
-		switch was := before.controls[code]; {
-		case was == nil:
-			d.Added = append(d.Added, ControlName{code, c.Title})
-		case was.Title != c.Title:
-			d.Renamed = append(d.Renamed, RenamedControl{code, was.Title, c.Title})
+	titlesBefore, titlesAfter := before.titles(), after.titles()
+	for code, title := range titlesAfter {
+		switch was, ok := titlesBefore[code]; {
+		case !ok:
+			d.Added = append(d.Added, ControlName{code, title})
+		case was != title:
+			d.Renamed = append(d.Renamed, RenamedControl{code, was, title})
 		}
 	}
-	for code, c := range before.controls {
-		if after.controls[code] == nil {
-			d.Removed = append(d.Removed, ControlName{code, c.Title})
+	for code, title := range titlesBefore {
+		if _, ok := titlesAfter[code]; !ok {
+			d.Removed = append(d.Removed, ControlName{code, title})
 		}
 	}
-	d.Compared = len(after.controls) - len(d.Added)
-	byCode := func(x, y ControlName) int { return strings.Compare(x.Code, y.Code) }
-	slices.SortFunc(d.Added, byCode)
-	slices.SortFunc(d.Removed, byCode)
+	d.Compared = len(titlesAfter) - len(d.Added)
+	slices.SortFunc(d.Added, compareCodes)
+	slices.SortFunc(d.Removed, compareCodes)
 	slices.SortFunc(d.Renamed, func(x, y RenamedControl) int { return strings.Compare(x.Code, y.Code) })
 	return d
 }
+
+func compareCodes(x, y ControlName) int { return strings.Compare(x.Code, y.Code) }
 
 // explain sets the causes of a change, and a sentence that names the differences.
 func (c *Change) explain(before, after *Baseline, decided bool) {

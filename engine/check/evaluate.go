@@ -76,7 +76,8 @@ func Evaluate(in Input) (*Result, error) {
 func (j *evaluation) compareWithBaseline() error {
 	now := j.Facts.scopeForComparison()
 	if j.Baseline != nil && j.Facts.HasGapAnalysis {
-		if err := j.Baseline.checkComparable(now, j.Policy.Baseline, "baseline", " with --write-baseline"); err != nil {
+		hint := " with --write-baseline (`service check diff` compares it with the evidence across catalogs)"
+		if err := j.Baseline.checkComparable(now, j.Policy.Baseline, "baseline", hint); err != nil {
 			return err
 		}
 		for _, c := range compareGaps(j.Baseline, NewBaseline(j.Facts)) {
