@@ -249,6 +249,9 @@ func addLineCorrections(
 			if label == "" || refuses && label != reading.States && label != reading.Part || n == maxStatementQuotesRecorded {
 				continue
 			}
+			if !refuses && label == reading.Part && ev.Stance == "supports" {
+				continue // it may support the statement in full, which is partial because of other passages
+			}
 			c := newCorrection(tx, by, after, statement, head.Method)
 			c.Decision, c.Label, c.DraftedLabel = api.CorrectionAccepted, string(label), string(label)
 			c.Source, c.EditID = api.LineCorrected, e.ID
