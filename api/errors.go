@@ -52,7 +52,7 @@ type ErrorDetail struct {
 	Budget              Budget  `json:"budget,omitempty"`
 }
 
-// MarshalJSON writes the approval_id of a missing decision as null if nothing has been submitted.
+// MarshalJSON writes approval_id as null if the error is that a decision is missing and nothing has been submitted for approval.
 func (d ErrorDetail) MarshalJSON() ([]byte, error) {
 	type plain ErrorDetail
 	if d.Gate == "" || d.ApprovalID != nil {
@@ -175,7 +175,7 @@ func Unauthorized(format string, args ...any) *Error {
 
 // TenantRequired returns the error for a missing tenant header.
 func TenantRequired() *Error {
-	return newError(CodeTenantRequired, "name the organization in the header %s", TenantHeader)
+	return newError(CodeTenantRequired, "specify the organization in the %s header", TenantHeader)
 }
 
 // ChooseOrganization returns the error for a user who is a member of these organizations but has not made one of them

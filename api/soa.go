@@ -235,7 +235,7 @@ type UpdateSoAItemInput struct {
 	Body SoAItemChange
 }
 
-// SoAItemChange lists the fields of an item of the Statement of Applicability to change.
+// SoAItemChange lists the fields to change in an item of the Statement of Applicability.
 type SoAItemChange struct {
 	Applicability        *Applicability  `json:"applicability,omitempty" enum:"applicable,partially_applicable,not_applicable,out_of_scope,undecided"`
 	InclusionReasons     *[]string       `json:"inclusion_reasons,omitempty"`

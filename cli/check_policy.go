@@ -59,7 +59,7 @@ func (a *app) readPolicy(args []string, named string) (*check.Policy, error) {
 	if err == nil && isWithin(defaultPolicyFile, a.checkedFolders(args, p)...) {
 		return nil, withHint(
 			usageError("%s is inside the folder that it names as evidence (%s), so it is not used", defaultPolicyFile, p.Evidence),
-			"move the evidence to a folder below the policy, or use --policy %s if you trust it",
+			"move the evidence to a subfolder of the policy's folder, or use --policy %s if you trust that policy",
 			defaultPolicyFile,
 		)
 	}

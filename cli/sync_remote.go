@@ -175,9 +175,9 @@ func withRemoteHint(err error, st *api.SyncStatus) error {
 	if api.IsCode(err, api.CodeNotFound) {
 		return withHint(
 			err,
-			"%s no longer knows this clone; your local data is kept. If the assessment was deleted there, detach "+
+			"%s no longer recognizes this clone; your local data is kept. If the assessment was deleted there, detach "+
 				"this one with `service sync detach` and publish it again with `service sync publish %s`; "+
-				"if syncing was ended there, make a new clone in a separate folder: `service --data FOLDER sync clone %s %s`",
+				"if syncing was turned off there, make a new clone in a separate folder: `service --data FOLDER sync clone %s %s`",
 			st.Server,
 			st.Server,
 			st.Server,

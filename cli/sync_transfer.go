@@ -82,7 +82,7 @@ func nextBatch(files []string, sizes map[string]int64, maxFiles int) []string {
 	return files[:n]
 }
 
-// transferBatch copies files from one side to the other in a single request, and returns their number.
+// transferBatch copies files from one side to the other in a single request, and returns the number of files copied.
 func transferBatch(ctx context.Context, from, to *client.Client, assessment string, batch []string) (int, error) {
 	in := &api.MissingSyncInput{AssessmentID: assessment}
 	in.Body.SHA256 = batch

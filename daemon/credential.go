@@ -119,7 +119,7 @@ func (s *Server) resendCookieIfRenewed(w http.ResponseWriter, r *http.Request, p
 	}
 }
 
-// setSessionCookie sets or, with an end in the past, clears the session cookie.
+// setSessionCookie sets the session cookie, or clears it if ends is in the past.
 func (s *Server) setSessionCookie(w http.ResponseWriter, r *http.Request, token string, ends time.Time) {
 	http.SetCookie(w, &http.Cookie{
 		Name: api.SessionCookie, Value: token, Path: "/", Expires: ends, HttpOnly: true,

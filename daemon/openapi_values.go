@@ -368,7 +368,7 @@ var exampleErrors = map[api.ErrorCode]api.Error{
 		Message: "name: this field is required",
 		Details: []api.ErrorDetail{{Field: "name", Message: "this field is required"}},
 	},
-	api.CodeTenantRequired: {Message: "name the organization in the header " + api.TenantHeader},
+	api.CodeTenantRequired: {Message: "specify the organization in the " + api.TenantHeader + " header"},
 	api.CodeInvalidState: {
 		Message: "the assessment is draft and can only move to documents_uploaded",
 		Details: []api.ErrorDetail{

@@ -58,8 +58,8 @@ var (
 	bodiesDefinition = newBuiltinDefinition(bodiesTable)
 )
 
-// WithPacks stores the records inserted by InsertPrepared in packs. scope returns the scope of a record,
-// without the organization; DeletePacks deletes all packs of a scope.
+// WithPacks makes InsertPrepared compress records together, in packs. scope returns the key of what a record
+// belongs to, such as its assessment, without the organization; DeletePacks deletes all packs with that key.
 func WithPacks[R any](scope func(*R) Key) Option[R] {
 	return func(t *Table[R]) { t.untyped.packScope = func(r any) Key { return scope(r.(*R)) } }
 }

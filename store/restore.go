@@ -399,7 +399,7 @@ func (u *unpacked) listReplacedBlobs(ctx context.Context) (list []byte, err erro
 	return list, err
 }
 
-// blobsOfReplacedDatabases returns the blobs to which replaced databases that still exist may refer.
+// blobsOfReplacedDatabases returns the blobs that may still be referenced by replaced databases that haven't been deleted.
 func (b *Blobs) blobsOfReplacedDatabases() (map[string]bool, error) {
 	dir := filepath.Join(filepath.Dir(b.dir), dirBackups)
 	entries, err := os.ReadDir(dir)

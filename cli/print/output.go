@@ -44,7 +44,7 @@ func CompileQuery(expr string) (*gojq.Code, error) {
 	return code, nil
 }
 
-// IsHumanReadable reports whether the output consists of pages for people rather than records for programs.
+// IsHumanReadable reports whether the output is formatted for people rather than for programs.
 func (o *Output) IsHumanReadable() bool {
 	return o.Query == nil && (o.Format == "" || o.Format == "table")
 }

@@ -104,7 +104,7 @@ func (f *readingsFile) add(number int, l reading.Line) error {
 		f.readings[l.StatementID] = r
 	}
 	if len(r.Passages) == maxReadingsPerStatement {
-		return fmt.Errorf("the statement has more than %d readings; give those of the exported passages only", maxReadingsPerStatement)
+		return fmt.Errorf("the statement has more than %d readings; include only those of the exported passages", maxReadingsPerStatement)
 	}
 	r.Passages[l.PassageHash] = toStored(l.Reading)
 	return nil

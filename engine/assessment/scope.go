@@ -482,8 +482,8 @@ func (s *Service) ApproveScope(ctx context.Context, by api.Caller, in *api.Appro
 	return s.changeScopeStatus(ctx, by, in.ScopeID, api.VersionApproved, api.VersionUnderReview, in.Body)
 }
 
-// changeScopeStatus changes the status of a scope from one value to another, and records the decider's
-// comment; decision is nil if nobody decides.
+// changeScopeStatus changes the status of a scope from one value to another, and records the approver's
+// comment. decision is nil if the change is not a decision.
 func (s *Service) changeScopeStatus(
 	ctx context.Context,
 	by api.Caller,

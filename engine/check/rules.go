@@ -55,7 +55,7 @@ var Rules = []Rule{
 	{
 		ruleMaturity, "Average maturity is too low", "min-maturity",
 		"The average level (0 to 5) of all rated controls. Controls without evidence are not rated and do not count as 0.",
-		"Raise the lowest levels: a written procedure, a named owner, a record of its performance.",
+		"Raise the lowest maturity levels: document the procedure, name an owner, and keep records that show it is followed.",
 	},
 	{
 		ruleStale, "A document is older than the policy allows", "max-stale-days",

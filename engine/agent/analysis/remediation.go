@@ -494,7 +494,7 @@ func formatEffort(days int) string {
 	return fmt.Sprintf("more than one sprint, about %d person-days", days)
 }
 
-// reportedGaps returns the gaps named in an evaluation: an evaluator's answer or a finding.
+// reportedGaps returns the gaps named in evidence, which is either an evaluator's answer or a finding.
 func reportedGaps(evidence map[string]any) []string {
 	var out []string
 	for _, key := range []string{"missing_elements", "missingElements", "gaps"} {

@@ -289,7 +289,7 @@ func (v *Report) addKeyRisks(s *Story) {
 	}
 	var all, merged []*group
 	unproven := &group{theme: risk.Theme{
-		ID: unprovenRisk, Title: "Security that can't be shown",
+		ID: unprovenRisk, Title: "Security measures that you can't demonstrate",
 		Event: "measures that everyone relies on may not exist or not work",
 	}}
 	for _, t := range risk.Themes() {

@@ -123,7 +123,7 @@ func CheckSupported(template, format string) error {
 	return nil
 }
 
-// HTMLScriptSource returns the source of the only script in an HTML report, in the form used by
+// HTMLScriptSource returns the source expression (a hash) that allows the only script in an HTML report, in the form used by
 // content security policies.
 func HTMLScriptSource() string { return html.ScriptSource() }
 

@@ -168,7 +168,7 @@ type numberedText struct {
 
 const (
 	milestoneHint = "; write it as (1) 2027-03-31: what is done by then [open]"
-	changeHint    = "; write it as (1) moved to 2027-03-31: why"
+	changeHint    = "; use the form \"(1) moved to 2027-03-31: REASON\""
 )
 
 // parseMilestones parses the text of a cell with milestones. A milestone without a status counts as open. If

@@ -227,7 +227,7 @@ func (w *wordWalker) locator() api.Locator {
 	return api.Locator{Page: w.d.page}
 }
 
-// wordSections are the elements that contain properties, for example of a run or a paragraph.
+// wordSections are the Word elements that hold properties, such as those of a run or a paragraph.
 var wordSections = map[string]bool{
 	"rPr": true, "pPr": true, "tblPr": true, "trPr": true, "tcPr": true, "spPr": true, "ln": true, "solidFill": true,
 }

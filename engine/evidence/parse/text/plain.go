@@ -74,8 +74,8 @@ func ParseRecognizedText(b *document.Builder, text string, locator api.Locator) 
 	return part.Doc.Blocks, nil
 }
 
-// ReadPicture returns the paragraphs of text in a picture of the document. If it can't be read,
-// ReadPicture returns nil and the document counts it as an unread picture.
+// ReadPicture returns the paragraphs of text in an image that is embedded in the document. If the image
+// can't be read, ReadPicture returns nil and counts it among the document's unread pictures.
 func ReadPicture(b *document.Builder, picture []byte, at api.Locator) (paragraphs []string) {
 	recognized, isRead := b.RecognizePicture(picture)
 	if !isRead {

@@ -174,7 +174,7 @@ func (l *compiler) extractFromParagraph(p *node, contents map[*node]bool) {
 		l.addError(p, unclosed, "the placeholder has no }} in its paragraph", "close it with }}")
 	}
 	if strings.Contains(text, "{%") {
-		l.addWarning(p, "{%", "placeholders of other tools are left unchanged", "write {{#each …}} and {{#if …}}")
+		l.addWarning(p, "{%", "placeholders from other tools are left unchanged", "write {{#each …}} and {{#if …}}")
 	}
 	if len(tags) == 0 || !l.countTags(p, len(tags)) {
 		return
