@@ -11,6 +11,7 @@ import (
 func TestBudgetStart(t *testing.T) {
 	for sentence, want := range map[string]api.Date{
 		"No budget before 2027.": "2027-01-01",
+
 		"There will be no spending on security tools until Q3 2027.":                    "2027-07-01",
 		"No new budget for information security is available before 1 April 2027.":      "2027-04-01",
 		"The board decided that no money can be spent before April 15, 2027.":           "2027-04-15",
