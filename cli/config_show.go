@@ -249,9 +249,9 @@ socket, the saved state and the cache.`,
 				renderTable(
 					p,
 					out.Data,
-					[]print.Column{fixed("what"), fixed("path"), fixed("exists")},
+					[]print.Column{fixed("what"), fixed("exists"), {Title: "path", NoShrink: true, NoBreak: true}},
 					func(l location) []string {
-						return []string{l.What, l.Path, yesNo(l.Exists)}
+						return []string{l.What, yesNo(l.Exists), l.Path}
 					},
 				)
 			})

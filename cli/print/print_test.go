@@ -269,6 +269,12 @@ func TestTableInAFileIsNeverWider(t *testing.T) {
 			t.Errorf("the id is broken:\n%s", got)
 		}
 	}
+	path := "/" + strings.Repeat("n", 2*proseWidth)
+	p := &Page{}
+	p.Table([]Column{{Title: "what"}, {Title: "path", NoBreak: true}}, [][]string{{"contexts", path}})
+	if got := p.buf.String(); !strings.Contains(got, path) {
+		t.Errorf("the path is broken:\n%s", got)
+	}
 }
 
 func TestColoursOnlyWhereTheyAreWelcome(t *testing.T) {

@@ -17,6 +17,8 @@ type Column struct {
 	// NoShrink prevents narrowing, for codes and ids, which are useless when truncated. Without a terminal, they are
 	// wrapped if nothing else makes enough room.
 	NoShrink bool
+	// NoBreak prevents narrowing even if the table becomes wider than the page, for paths that people copy.
+	NoBreak bool
 	// Optional columns are dropped, the last first, if there is not enough room.
 	Optional bool
 	// Style returns the style of a cell for its text.
@@ -134,6 +136,8 @@ func shrinkColumnsInFile(columns []Column, cells [][]string, widths []int, pageW
 		least := make([]int, len(columns))
 		for i, c := range columns {
 			switch word := longestWord(cells, i); {
+			case c.NoBreak:
+				least[i] = widths[i]
 			case c.NoShrink:
 				least[i] = min(widths[i], longest.fixed)
 			case longest.word == math.MaxInt && c.AlignRight: // a number and its unit stay together
