@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -48,9 +49,6 @@ func (a *app) integrationSyncIssues() *cobra.Command {
 }
 
 func formatIssueState(s *api.IssueSide) string {
-	if s == nil {
-		return ""
-	}
 	text := "open"
 	if s.Closed {
 		text = "closed"
@@ -63,14 +61,15 @@ func formatIssueState(s *api.IssueSide) string {
 
 func (a *app) printIssueLinks(list *api.List[api.IssueLink]) error {
 	columns := []print.Column{
-		fixed("item"), column("control"), fixed("issue"), fixed("status"), column("plan"), column("in tracker"),
-		column("message"), optional(column("address")), optional(fixed("id")),
+		fixed("item"), fixed("control"), fixed("issue"), fixed("status"), wrapped("plan and tracker"), fixed("id"),
 	}
 	return printList(a, list, columns, func(l api.IssueLink) []string {
-		return []string{
-			l.POAMCode, l.ControlCode, l.IssueKey, prose.Humanize(l.Status), formatIssueState(&l.Item),
-			formatIssueState(l.Issue), orZero(l.Message), l.IssueURL, l.ID,
+		// A message of a conflict names both sides.
+		sides := formatIssueState(&l.Item)
+		if l.Issue != nil {
+			sides += "; in the tracker " + formatIssueState(l.Issue)
 		}
+		return []string{l.POAMCode, l.ControlCode, l.IssueKey, prose.Humanize(l.Status), cmp.Or(orZero(l.Message), sides), l.ID}
 	}, "No plan items have issues.")
 }
 

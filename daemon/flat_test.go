@@ -80,7 +80,7 @@ var readsEverything = map[string]bool{
 	api.GetExecutiveSummary.ID: true, api.DiffArtifact.ID: true, api.ValidateSoA.ID: true, api.GetGapSummary.ID: true,
 	api.GetPOAMSummary.ID: true, api.GetAssessmentStatus.ID: true, api.ExportReaderDecisions.ID: true, api.ExportReaderStatements.ID: true,
 	api.GetKBStats.ID: true, api.GetEmbeddingStatus.ID: true, api.DownloadReport.ID: true, api.GetAssessmentTrend.ID: true,
-	api.PreviewSoADraft.ID: true,
+	api.PreviewSoADraft.ID: true, api.GetDocumentUses.ID: true,
 }
 
 // TestReadsAreFlat checks that a page of a list, a summary or a figure doesn't read more records when there are

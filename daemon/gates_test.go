@@ -305,7 +305,10 @@ func TestEditsDontTrapClients(t *testing.T) {
 			return
 		}
 		moved := g.owner.do("POST", g.path(api.Transition.Path), object{"target_state": st.body["next_states"].([]any)[0]})
-		if moved.status != http.StatusOK && moved.code() != string(api.CodeApproval) { // which submits the version
+		switch {
+		case moved.status == http.StatusOK, moved.code() == string(api.CodeApproval): // which submits the version
+		case status().str("state") != st.str("state"): // the approval's run has moved on in the meantime
+		default:
 			t.Fatal(moved.text)
 		}
 	}

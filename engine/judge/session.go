@@ -119,10 +119,10 @@ func (s *Session) analyzed(p *foundPassage) *analyzedPassage {
 }
 
 // releaseAnalysis releases the analysis of a passage.
-func (p *foundPassage) releaseAnalysis() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.analysis = nil
+func (c *foundPassage) releaseAnalysis() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.analysis = nil
 }
 
 // findPassages returns the passages for a query whose score is high enough, best first.
