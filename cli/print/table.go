@@ -36,6 +36,9 @@ const (
 // it to another.
 const minFixed = 37
 
+// longWord is the length of most words, statuses and dates: shorter ones are never broken.
+const longWord = 12
+
 // columnGap is the number of spaces between columns.
 const columnGap = 2
 
@@ -126,13 +129,13 @@ func acceptableWidth(c Column, contentWidth int) int {
 
 // shrinkColumnsInFile narrows columns of a table without a terminal, in which nothing is truncated: first only between
 // words, and if the table is still too wide, then also within the longest words and between those of titles, and at last
-// within codes and ids. Dates are never broken.
+// within codes and ids.
 func shrinkColumnsInFile(columns []Column, cells [][]string, widths []int, pageWidth int) {
 	titles := make([][]string, 1)
 	for _, c := range columns {
 		titles[0] = append(titles[0], c.Title)
 	}
-	for _, longest := range []struct{ word, fixed int }{{math.MaxInt, math.MaxInt}, {2 * minColumn, math.MaxInt}, {len("2026-12-31"), minFixed}} {
+	for _, longest := range []struct{ word, fixed int }{{math.MaxInt, math.MaxInt}, {2 * minColumn, math.MaxInt}, {longWord, minFixed}} {
 		least := make([]int, len(columns))
 		for i, c := range columns {
 			switch word := longestWord(cells, i); {

@@ -130,7 +130,8 @@ func (s *Service) readCorrections(ctx context.Context, a *api.Assessment, resetI
 			}
 			all = append(all, reading.Correction{
 				ID: c.ID, StatementID: c.StatementID, DocumentID: c.Passage.DocumentID, Passage: correctedPassage(&c),
-				Label: reading.Label(c.Label), Words: c.Quote, By: c.DecidedBy.Name, Day: string(api.DateOf(c.CreatedAt)),
+				Label: reading.Label(c.Label), Confirms: c.Source == api.LineCorrected && c.Label == c.DraftedLabel,
+				Words: c.Quote, By: c.DecidedBy.Name, Day: string(api.DateOf(c.CreatedAt)),
 			})
 		}
 		return nil

@@ -4,12 +4,15 @@ import (
 	"archive/zip"
 	"bytes"
 	"io"
+	"io/fs"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 const correctedPolicy = "# Access policy\n\nAccess rights are reviewed every quarter by the owners of the systems. " +
@@ -324,5 +327,56 @@ func TestCorrectionsFromLines(t *testing.T) {
 	if carried.ImplementationStatus != api.NotEvidenced || carried.Carried == nil || carried.Carried.EvidenceChanged || carried.NeedsReview ||
 		len(st.Corrections) == 0 {
 		t.Errorf("%+v, %+v", carried.Statements, carried.Carried)
+	}
+}
+
+// TestConfirmingChangesNothing confirms all lines of one assessment. A new assessment of the same documents, to which the
+// resulting corrections apply, must reach the same statuses.
+func TestConfirmingChangesNothing(t *testing.T) {
+	b := newBench(t)
+	ctx := t.Context()
+	patterns := []string{"Internal*", "HQ-PRO-03*", "restore*", "*roadmap*", "post-*"}
+	if longtest.Enabled() {
+		patterns = []string{"*"}
+	}
+	folder, evidence := os.DirFS("../../examples/harbor/evidence"), fstest.MapFS{}
+	for _, pattern := range patterns {
+		names, err := fs.Glob(folder, pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, name := range names {
+			data, err := fs.ReadFile(folder, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			evidence[name] = &fstest.MapFile{Data: data}
+		}
+	}
+	statuses := func(assessment string) map[string]api.Implementation {
+		out := map[string]api.Implementation{}
+		for _, i := range b.soaItems(t, assessment) {
+			out[i.ControlCode] = i.ImplementationStatus
+		}
+		return out
+	}
+	first := b.assess(t, "soc2-tsc", evidence, api.StateSoADrafted)
+	no := false
+	for _, i := range b.soaItems(t, first.ID) {
+		in := &api.UpdateSoAItemInput{SoAItemID: i.ID}
+		in.Body.NeedsReview = &no
+		if _, err := b.Assessments.UpdateSoAItem(ctx, b.by, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(b.corrections(t, b.by)) == 0 {
+		t.Fatal("no corrections were recorded")
+	}
+	second := b.assess(t, "soc2-tsc", evidence, api.StateSoADrafted)
+	want, got := statuses(first.ID), statuses(second.ID)
+	for code := range want {
+		if got[code] != want[code] {
+			t.Errorf("%s was %s, and is %s", code, want[code], got[code])
+		}
 	}
 }

@@ -12,12 +12,14 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// findCorrection returns a person's decision about a passage for a statement as a reading, and the
-// mark to show with it. It returns false if there is none.
-func findCorrection(corrections reading.StatementCorrections, h retrievedPassage) (reading.Reading, api.AppliedCorrection, bool) {
+// findCorrection returns a person's decision about a passage for a statement, also as a reading, and the
+// mark to show with it. It returns nil if there is none.
+func findCorrection(
+	corrections reading.StatementCorrections, h retrievedPassage,
+) (*reading.Correction, reading.Reading, api.AppliedCorrection) {
 	c, r, near := corrections.Find(h.DocumentID, h.ForReader())
 	if c == nil {
-		return reading.Reading{}, api.AppliedCorrection{}, false
+		return nil, reading.Reading{}, api.AppliedCorrection{}
 	}
 	mark := api.AppliedCorrection{
 		CorrectionID: c.ID, ChunkID: h.ChunkID, Decision: api.CorrectionAccepted, Label: string(c.Label), DecidedBy: c.By,
@@ -26,7 +28,7 @@ func findCorrection(corrections reading.StatementCorrections, h retrievedPassage
 	if c.Label == reading.Silent {
 		mark.Decision = api.CorrectionRefused
 	}
-	return r, mark, true
+	return c, r, mark
 }
 
 // correctVerdicts replaces the rules' verdicts on passages for a statement with people's decisions.
@@ -39,11 +41,20 @@ func (s *Session) correctVerdicts(f *statementVerdict, hits []retrievedPassage, 
 	}
 	verdicts = slices.Clone(verdicts)
 	for _, h := range hits {
-		r, mark, ok := findCorrection(corrections, h)
-		if !ok {
+		c, r, mark := findCorrection(corrections, h)
+		if c == nil {
 			continue
 		}
 		isOfPassage := func(v passageVerdict) bool { return v.passage.ChunkID == h.ChunkID }
+		if c.Confirms && slices.ContainsFunc(verdicts, func(v passageVerdict) bool {
+			return isOfPassage(v) && v.verdict == verdictOfLabel[r.Label]
+		}) {
+			// Confirming a line as drafted changes nothing while the passage is still read the same.
+			if mark.NearIdentical {
+				f.corrections = append(f.corrections, mark)
+			}
+			continue
+		}
 		f.decided = append(f.decided, h.ChunkID)
 		if r.Label == reading.Silent {
 			if slices.ContainsFunc(verdicts, isOfPassage) {
@@ -125,8 +136,8 @@ func (s *Session) correctReadings(f *statementVerdict, hits []retrievedPassage, 
 	}
 	readings = slices.Clone(readings)
 	for i, h := range hits {
-		r, mark, ok := findCorrection(corrections, h)
-		if !ok {
+		c, r, mark := findCorrection(corrections, h)
+		if c == nil {
 			continue
 		}
 		f.decided = append(f.decided, h.ChunkID)

@@ -13,6 +13,7 @@ type Correction struct {
 	DocumentID  string  // of the passage's document
 	Passage     Passage // in the form that the person saw
 	Label       Label
+	Confirms    bool   // a person confirmed the line as drafted, with this label
 	Words       string // the part of the passage that was accepted or rejected
 	By          string
 	Day         string // day of the decision, e.g. 2026-11-27
