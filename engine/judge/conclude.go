@@ -110,7 +110,7 @@ func (s *Session) concludeFromReadings(f *statementVerdict, hits []retrievedPass
 		v := passageVerdict{
 			verdict: verdict, coverage: probability(r, r.Label), passage: hits[i].foundPassage, sentence: &text.Sentence{}, quote: quote,
 		}
-		if limit := s.limitation(s.analyzed(v.passage), v.sentence); limit != "" && verdict == VerdictCovered {
+		if limit := s.partialReason(s.analyzed(v.passage), v.sentence); limit != "" && verdict == VerdictCovered {
 			v.verdict, v.reason = VerdictPartial, limit
 		}
 		verdicts = append(verdicts, v)

@@ -110,7 +110,7 @@ func (s *Session) newCorrectedVerdict(d *preparedStatement, h retrievedPassage, 
 	switch v.verdict {
 	case VerdictCovered:
 		v.reason = formatSupportReason(m)
-		if limit := s.limitation(c, &c.Sentences[i]); limit != "" {
+		if limit := s.partialReason(c, &c.Sentences[i]); limit != "" {
 			v.verdict, v.reason = VerdictPartial, limit
 		}
 	case VerdictPartial:
@@ -123,8 +123,8 @@ func (s *Session) newCorrectedVerdict(d *preparedStatement, h retrievedPassage, 
 	return v, true
 }
 
-// limitation returns why a passage counts only partly, or "" if it counts in full.
-func (s *Session) limitation(c *analyzedPassage, cur *text.Sentence) string {
+// partialReason returns why a passage counts only partly, or "" if it counts in full.
+func (s *Session) partialReason(c *analyzedPassage, cur *text.Sentence) string {
 	return cmp.Or(s.staleReason(c.foundPassage, cur), c.documentLimitation())
 }
 
@@ -142,7 +142,7 @@ func (s *Session) correctReadings(f *statementVerdict, hits []retrievedPassage, 
 		}
 		f.decided = append(f.decided, h.ChunkID)
 		if r.Label == reading.States {
-			mark.PartlyBecause = s.limitation(s.analyzed(h.foundPassage), &text.Sentence{})
+			mark.PartlyBecause = s.partialReason(s.analyzed(h.foundPassage), &text.Sentence{})
 		}
 		if readings[i].Label != r.Label || mark.NearIdentical && r.Label != reading.Silent || mark.PartlyBecause != "" {
 			f.corrections = append(f.corrections, mark)
