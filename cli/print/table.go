@@ -36,7 +36,7 @@ const (
 // it to another.
 const minFixed = 37
 
-// longWord is the length of most words, statuses and dates: shorter ones are never broken.
+// longWord is the length of most words, statuses and dates: shorter ones are only broken if nothing else makes enough room.
 const longWord = 12
 
 // columnGap is the number of spaces between columns.
@@ -135,7 +135,9 @@ func shrinkColumnsInFile(columns []Column, cells [][]string, widths []int, pageW
 	for _, c := range columns {
 		titles[0] = append(titles[0], c.Title)
 	}
-	for _, longest := range []struct{ word, fixed int }{{math.MaxInt, math.MaxInt}, {2 * minColumn, math.MaxInt}, {longWord, minFixed}} {
+	for _, longest := range []struct{ word, fixed int }{
+		{math.MaxInt, math.MaxInt}, {2 * minColumn, math.MaxInt}, {longWord, minFixed}, {minColumn, minFixed},
+	} {
 		least := make([]int, len(columns))
 		for i, c := range columns {
 			switch word := longestWord(cells, i); {
