@@ -8,26 +8,14 @@ import (
 // adoptInterval is the time between two checks for work that killed processes left unfinished.
 const adoptInterval = 10 * time.Second
 
-// adoptPeriodically continues what other processes on the same database have left behind, until ctx ends. Workflow
-// runs are not included, because they have leases of their own.
-func (w *Worker) adoptPeriodically(ctx context.Context) {
-	ticks, stop := w.o.NewTicker(adoptInterval)
-	defer stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks:
-		}
-		if !w.o.DB.IsLeader() {
-			continue
-		}
-		for what, do := range map[string]func(context.Context) error{
-			"documents": w.o.Evidence.EnqueueUnread, "agent runs": w.o.Agents.FailAbandonedRuns,
-		} {
-			if err := do(ctx); err != nil && ctx.Err() == nil {
-				w.o.Logger.Warn("taking over the work of other processes failed", "what", what, "error", err)
-			}
+// adoptAbandoned continues what other processes on the same database have left behind. Workflow runs are not included,
+// because they have leases of their own.
+func (w *Worker) adoptAbandoned(ctx context.Context) {
+	for what, do := range map[string]func(context.Context) error{
+		"documents": w.o.Evidence.EnqueueUnread, "agent runs": w.o.Agents.FailAbandonedRuns,
+	} {
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			w.o.Logger.Warn("taking over the work of other processes failed", "what", what, "error", err)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	}
 	w.o.Mail.Start(ctx) // ended only by Close, which lets it finish
 	ctx, w.stop = context.WithCancel(ctx)
-	w.loops.Go(func() { w.deleteExpiredPeriodically(ctx) })
+	w.loops.Go(func() { w.repeatAsLeader(ctx, sweepInterval, w.deleteExpired) })
 	w.loops.Go(func() {
 		if err := w.o.DB.DeleteDiscarded(ctx); err != nil && ctx.Err() == nil {
 			w.o.Logger.Warn("deleting records of deleted assessments failed; the next start retries", "error", err)
@@ -72,12 +72,28 @@ func (w *Worker) Start(ctx context.Context) error {
 		return err
 	}
 	if !w.o.DB.IsSoleWriter() {
-		w.loops.Go(func() { w.adoptPeriodically(ctx) })
+		w.loops.Go(func() { w.repeatAsLeader(ctx, adoptInterval, w.adoptAbandoned) })
 	}
 	w.o.Webhooks.Start(ctx)
 	w.o.Integrations.Start(ctx)
 	w.o.Alerts.Start(ctx)
 	return w.o.Workflows.Start(ctx)
+}
+
+// repeatAsLeader calls do at every interval until ctx ends, except while another process on the same database leads.
+func (w *Worker) repeatAsLeader(ctx context.Context, interval time.Duration, do func(context.Context)) {
+	ticks, stop := w.o.NewTicker(interval)
+	defer stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+			if w.o.DB.IsLeader() {
+				do(ctx)
+			}
+		}
+	}
 }
 
 // Close ends the background work and waits until it has ended.

@@ -11,22 +11,6 @@ import (
 // records are never accepted.
 const sweepInterval = time.Hour
 
-// deleteExpiredPeriodically deletes expired records periodically until ctx ends.
-func (w *Worker) deleteExpiredPeriodically(ctx context.Context) {
-	ticks, stop := w.o.NewTicker(sweepInterval)
-	defer stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks:
-			if w.o.DB.IsLeader() {
-				w.deleteExpired(ctx)
-			}
-		}
-	}
-}
-
 // blobGracePeriod is how long an unreferenced blob is left alone: longer than any operation takes
 // to reference a new blob, and long enough to undo a mistake with a backup.
 const blobGracePeriod = 24 * time.Hour
