@@ -168,7 +168,7 @@ func (t *TenantTable[R]) DeleteAll(tx *Tx, org string, prefix ...any) (int, erro
 	return t.table.untyped.deleteAll(tx, k, 0)
 }
 
-// DeleteSome works like DeleteAll for at most limit records.
+// DeleteSome works like DeleteAll, but for at most limit records.
 func (t *TenantTable[R]) DeleteSome(tx *Tx, org string, limit int, prefix ...any) (int, error) {
 	k, err := t.table.untyped.prependTenant(org, prefix)
 	if err != nil {
@@ -177,7 +177,7 @@ func (t *TenantTable[R]) DeleteSome(tx *Tx, org string, limit int, prefix ...any
 	return t.table.untyped.deleteAll(tx, k, limit)
 }
 
-// DeleteSome works like DeleteAll, but for at most limit records.
+// Count works like Table.Count within the organization.
 func (t *TenantTable[R]) Count(tx *Tx, org string, prefix ...any) (int, error) {
 	return t.table.untyped.inPrimaryOrder().countInTenant(tx, org, prefix)
 }
