@@ -144,7 +144,7 @@ quotes for the requirement. The next draft applies the decision, even to a passa
 doesn't find for the requirement.`
 		cmd.Example = "  service correction accept IAC-06 2\n  service search 'multi-factor authentication' -o json --jq '.data[].chunk_id'\n" +
 			"  service correction accept IAC-06 3 --passage ID --as part --quote 'for remote access'"
-		cmd.Flags().StringVar(&in.Body.Label, "as", "", "what the passages show about the statement: all of it (states), a part of it (part), a plan (plans) or a denial (contradicts)")
+		cmd.Flags().StringVar(&in.Body.Label, "as", "", "what the passages show about the requirement: states (all of it), part, plans or contradicts")
 		cmd.Flags().StringVar(&in.Body.Quote, "quote", "", "the words of the passage that show it (default: those that the draft quotes, or all)")
 	}
 	cmd.Flags().StringSliceVar(&passages, "passage", nil, "id of a passage, or the number of a quote under the requirement in soa explain")

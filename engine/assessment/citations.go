@@ -45,11 +45,14 @@ func addQuotingVersions(tx *store.Tx, out *api.DocumentUses, d *api.Document) er
 		if err != nil {
 			return err
 		}
-		isApproved := v.Status == api.VersionApproved && !hasApproved
+		if hasApproved {
+			break // both were read
+		}
+		isApproved := v.Status == api.VersionApproved
 		if !isNewest && !isApproved {
 			continue
 		}
-		isNewest, hasApproved = false, hasApproved || isApproved
+		isNewest, hasApproved = false, isApproved
 		items, err := soaType.readItems(tx, d.OrganizationID, v.ID)
 		if err != nil {
 			return err

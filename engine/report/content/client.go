@@ -185,8 +185,12 @@ func (v *Report) briefSection() []block.Block {
 	if v.Gap != nil {
 		left = append([]string{fmt.Sprintf("the %s", prose.Count(len(v.Findings), "finding", "findings"))}, left...)
 	}
-	return append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; the report for the client has %s.",
-		prose.JoinAnd(left), map[bool]string{true: "it", false: "them"}[len(left) == 1])), block.NewPara("empty", v.versionsSentence()))
+	where := "them"
+	if len(left) == 1 {
+		where = "it"
+	}
+	return append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; the report for the client has %s.", prose.JoinAnd(left), where)),
+		block.NewPara("empty", v.versionsSentence()))
 }
 
 // maxBriefAction is the maximum number of characters of an action in a report of two pages.
@@ -318,7 +322,7 @@ func (v *Report) postureSection() []block.Block {
 	}
 	order := "the one with the smallest share in place first"
 	if s.Weakest != "" {
-		order = "weakest first" + fmt.Sprintf("; those with fewer than %d measures, or without evidence on most of them, are last", minComparedControls)
+		order = fmt.Sprintf("weakest first; those with fewer than %d measures, or without evidence on most of them, are last", minComparedControls)
 	}
 	out := []block.Block{
 		block.Heading{ID: v.anchors.assign("posture", "heat"), Text: "By domain"},
