@@ -32,7 +32,7 @@ var themes = []Theme{
 	{
 		"detection", "Attacks noticed too late",
 		"an attack or error may go unnoticed, or be handled without a plan",
-		"the damage may grow for weeks, stay unexplained, and miss legal reporting deadlines",
+		"the damage may grow unnoticed for weeks, and legal reporting deadlines may be missed",
 		[]string{"MON", "IRO", "THR"},
 	},
 	{
