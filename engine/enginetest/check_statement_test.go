@@ -33,14 +33,17 @@ func TestModelThatSaysYes(t *testing.T) {
 	a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateDraft)
 	in := &api.ReadWithModelInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
 	in.Body.Seconds = 600
-	for every, want := range map[int]string{
-		1: "3 controls in a row got no valid answer (it cites passages for a check statement",
-		3: "answers cited passages for a check statement",
+	for _, tt := range []struct {
+		fooledEvery int
+		want        string
+	}{
+		{1, "3 controls in a row got no valid answer (it cites passages for a check statement"},
+		{3, "answers cited passages for a check statement"},
 	} {
-		calls, fooledEvery = 0, every
+		calls, fooledEvery = 0, tt.fooledEvery
 		_, err := e.Assessments.ReadWithModel(t.Context(), b.by, in)
-		if err == nil || !strings.Contains(err.Error(), want) || calls > 40 {
-			t.Errorf("fooled in one of %d answers: %v after %d", every, err, calls)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || calls > 40 {
+			t.Errorf("fooled in one of %d answers: %v after %d", tt.fooledEvery, err, calls)
 		}
 	}
 }
