@@ -83,13 +83,16 @@ func (s *Service) GetModelReading(ctx context.Context, by api.Caller, in *api.As
 	return r.report(), nil
 }
 
-// ReadWithModel lets the language model read what it has not read yet, and stores its answers after each control. It
-// returns when everything has been read, a limit is reached, or the call's time limit is over.
+// ReadWithModel waits until all documents are processed, lets the language model read what it has not read yet, and stores
+// its answers after each control. It returns when everything has been read, a limit is reached, or the call's time limit is over.
 func (s *Service) ReadWithModel(ctx context.Context, by api.Caller, in *api.ReadWithModelInput) (*api.ModelReading, error) {
 	if _, running := s.modelRuns.LoadOrStore(in.AssessmentID, true); running {
 		return nil, api.Conflict("the model is already reading this assessment's evidence; wait until it is done")
 	}
 	defer s.modelRuns.Delete(in.AssessmentID)
+	if err := s.evidence.WaitForDocuments(ctx, by, in.AssessmentID); err != nil {
+		return nil, err
+	}
 	for again := false; ; again = true {
 		r, err := s.newModelRun(ctx, by, in.AssessmentID)
 		if err != nil {

@@ -30,7 +30,7 @@ func TestModelThatSaysYes(t *testing.T) {
 	}}
 	e, _, _ := openEngine(t, engine.Options{Model: m})
 	b := &bench{Engine: e, by: localUser(t, e)}
-	a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateDocumentsIngested)
+	a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateDraft)
 	in := &api.ReadWithModelInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
 	in.Body.Seconds = 600
 	for _, tt := range []struct {
