@@ -65,7 +65,7 @@ object per line, with the fields of the operation's body, and prints one result 
 			"Explain a technical risk in business terms",
 			[]analysisField{
 				{"category", "riskCategory", "security, privacy, compliance or architecture"},
-				{"context", "businessContext", "business context"},
+				{"business-context", "businessContext", "business context"},
 				{"risk", "technicalRiskDescription", "description of the technical risk"},
 			},
 			"  service analyze risk --category security --risk 'Backups were never restored.'",

@@ -41,6 +41,9 @@ body fields as key=value (string), key:=value (JSON) and file=@path (an upload).
 			return ids, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if dir := cmd.Flag("data").Value.String(); strings.HasPrefix(dir, "{") || strings.HasPrefix(dir, "[") || strings.HasPrefix(dir, "@") {
+				return withHint(usageError("--data selects the data folder, and %s is not a folder", dir), "give the request body with -d or --body")
+			}
 			if err := a.rejectUnusableOutputPath(out, force); err != nil {
 				return err
 			}
@@ -69,7 +72,7 @@ body fields as key=value (string), key:=value (JSON) and file=@path (an upload).
 			return a.printRawResponse(resp, out, force)
 		},
 	}
-	cmd.Flags().StringVarP(&data, "data", "d", "", "request body: JSON, @file, or - for stdin")
+	cmd.Flags().StringVarP(&data, "body", "d", "", "request body: JSON, @file, or - for stdin")
 	cmd.Flags().StringArrayVarP(&headers, "header", "H", nil, "request header, such as 'Idempotency-Key: 42'; repeat for several")
 	cmd.Flags().StringVar(&out, "out", "", "write the response to this file; - for stdout")
 	addForceFlag(cmd, &force)

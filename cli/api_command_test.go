@@ -66,6 +66,7 @@ func TestRawCallByID(t *testing.T) {
 		{[]string{"api", "GET", "assessments"}, "begins with /"},
 		{[]string{"api", "GET", "/x", "-H", "nothing"}, "not of the form Name: value"},
 		{[]string{"api", "upload-document", "assessmentId=1"}, "file=@path"},
+		{[]string{"api", "POST", "/x", "--data", "{}"}, "-d or --body"},
 	} {
 		w.want(w.run(c.args...), 2, c.says)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/scf-service/service/api"
 )
@@ -236,11 +237,24 @@ func TestEveryCommandTeaches(t *testing.T) {
 		for _, line := range strings.Split(c.Example, "\n") {
 			checkExample(t, root, c, strings.TrimSpace(line))
 		}
+		if c != root {
+			root.PersistentFlags().VisitAll(func(f *pflag.Flag) {
+				if c.Flag(f.Name) != f && !replacesShared[c.CommandPath()+" --"+f.Name] {
+					t.Errorf("`%s` has a flag --%s of its own, so that the one of all commands can't be given", c.CommandPath(), f.Name)
+				}
+			})
+		}
 		for _, sub := range c.Commands() {
 			visit(sub)
 		}
 	}
 	visit(root)
+}
+
+// replacesShared lists the flags that replace one of all commands on purpose: those of check take several formats, and
+// daemon init names the organization that it creates.
+var replacesShared = map[string]bool{
+	"service check --output": true, "service check diff --output": true, "service daemon init --org": true,
 }
 
 // checkExample checks that an example uses only existing commands and flags.

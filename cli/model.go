@@ -69,7 +69,7 @@ func (a *app) modelLimits() *cobra.Command {
 		Long: `Changes the given limits and shows all of them; 0 means no limit. A run that reads
 with the model (--reader model) stops at --max-tokens, --max-time or --max-cost and keeps what
 was read. A run that is likely to exceed --ask-tokens or --ask-cost asks first.
-Prices are per million tokens, in any currency. --context is the number of tokens that the
+Prices are per million tokens, in any currency. --context-tokens is the number of tokens that the
 model reads at once. Restart a running daemon to apply a change.`,
 		Example: "  service model limits\n  service model limits --max-time 2h --concurrency 4\n" +
 			"  service model limits --price-in 0.15 --price-out 0.60 --max-cost 5 --ask-cost 1",
@@ -94,7 +94,7 @@ model reads at once. Restart a running daemon to apply a change.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&l.Concurrency, "concurrency", 0, "number of simultaneous requests, up to 16 (default 1)")
-	f.IntVar(&l.ContextTokens, "context", 0, "size of the model's context, in tokens (default 16384)")
+	f.IntVar(&l.ContextTokens, "context-tokens", 0, "size of the model's context, in tokens (default 16384)")
 	f.IntVar(&l.MaxTokens, "max-tokens", 0, "tokens per run")
 	f.DurationVar(&maxTime, "max-time", 0, "time per run, e.g. 2h")
 	f.Float64Var(&l.MaxCost, "max-cost", 0, "cost per run")
@@ -116,7 +116,7 @@ func checkModelLimits(l *api.ModelLimits) error {
 	case l.Concurrency < 0 || l.Concurrency > maxConcurrency:
 		return usageError("--concurrency takes 1 to %d, or 0 for the default", maxConcurrency)
 	case l.ContextTokens != 0 && (l.ContextTokens < minContextTokens || l.ContextTokens > maxContextTokens):
-		return usageError("--context takes %d to %d tokens, or 0 for the default", minContextTokens, maxContextTokens)
+		return usageError("--context-tokens takes %d to %d tokens, or 0 for the default", minContextTokens, maxContextTokens)
 	case min(l.MaxTokens, l.AskTokens) < 0, !(min(l.MaxSeconds, l.MaxCost, l.AskCost, l.PromptPrice, l.CompletionPrice) >= 0):
 		return usageError("a limit or price can't be negative")
 	}
@@ -126,15 +126,15 @@ func checkModelLimits(l *api.ModelLimits) error {
 // copyChangedLimits copies the limits that were given as flags.
 func copyChangedLimits(cmd *cobra.Command, to, from *api.ModelLimits) {
 	for name, assign := range map[string]func(){
-		"concurrency": func() { to.Concurrency = from.Concurrency },
-		"context":     func() { to.ContextTokens = from.ContextTokens },
-		"max-tokens":  func() { to.MaxTokens = from.MaxTokens },
-		"max-time":    func() { to.MaxSeconds = from.MaxSeconds },
-		"max-cost":    func() { to.MaxCost = from.MaxCost },
-		"ask-tokens":  func() { to.AskTokens = from.AskTokens },
-		"ask-cost":    func() { to.AskCost = from.AskCost },
-		"price-in":    func() { to.PromptPrice = from.PromptPrice },
-		"price-out":   func() { to.CompletionPrice = from.CompletionPrice },
+		"concurrency":    func() { to.Concurrency = from.Concurrency },
+		"context-tokens": func() { to.ContextTokens = from.ContextTokens },
+		"max-tokens":     func() { to.MaxTokens = from.MaxTokens },
+		"max-time":       func() { to.MaxSeconds = from.MaxSeconds },
+		"max-cost":       func() { to.MaxCost = from.MaxCost },
+		"ask-tokens":     func() { to.AskTokens = from.AskTokens },
+		"ask-cost":       func() { to.AskCost = from.AskCost },
+		"price-in":       func() { to.PromptPrice = from.PromptPrice },
+		"price-out":      func() { to.CompletionPrice = from.CompletionPrice },
 	} {
 		if cmd.Flags().Changed(name) {
 			assign()
