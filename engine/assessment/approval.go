@@ -17,14 +17,7 @@ import (
 )
 
 // ensureSubmitted submits the newest version for review unless it is already under review or approved.
-func ensureSubmitted[V, I any](
-	ctx context.Context,
-	s *Service,
-	by api.Caller,
-	a *api.Assessment,
-	k deliverableType[V, I],
-	inAdvance bool,
-) error {
+func (k deliverableType[V, I]) ensureSubmitted(ctx context.Context, s *Service, by api.Caller, a *api.Assessment, inAdvance bool) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
 		if err != nil {
@@ -42,7 +35,7 @@ func ensureSubmitted[V, I any](
 
 // resubmitEdited submits the newest version if it is a draft that was created by editing a version under review or
 // approved. This way, the transition that needs approval has a pending approval to refer to.
-func resubmitEdited[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k deliverableType[V, I]) error {
+func (k deliverableType[V, I]) resubmitEdited(ctx context.Context, s *Service, by api.Caller, a *api.Assessment) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
 		if err != nil || !ok || k.version(&v).Status != api.VersionDraft {

@@ -137,6 +137,8 @@ type deliverable interface {
 	findControlCode(tx *store.Tx, org, version, ref string) (string, error)
 	readItemRecords(tx *store.Tx, org, version string) (merge.Records, error)
 	hashItemsJSON(items []byte) (string, error)
+	ensureSubmitted(ctx context.Context, s *Service, by api.Caller, a *api.Assessment, inAdvance bool) error
+	resubmitEdited(ctx context.Context, s *Service, by api.Caller, a *api.Assessment) error
 	requireCurrentContentApproved(tx *store.Tx, a *api.Assessment) error
 	applyDecision(tx *store.Tx, by api.Caller, a *api.Assessment, p *api.Approval) error
 	validateCarried(item json.RawMessage) error

@@ -326,6 +326,16 @@ func (s *Service) performStep(
 	to api.State,
 	inAdvance bool,
 ) (warnings []string, err error) {
+	if gate, _, ok := to.ReviewGate(); ok {
+		if err := deliverables[gate].ensureSubmitted(ctx, s, by, a, inAdvance); err != nil {
+			return nil, err
+		}
+	}
+	if step, _ := a.State.NextMove(); step.Gate != "" {
+		if err := deliverables[step.Gate].resubmitEdited(ctx, s, by, a); err != nil {
+			return nil, err
+		}
+	}
 	switch to {
 	case api.StateDocumentsUploaded:
 		return s.warnIfNoDocuments(ctx, by, a)
@@ -342,36 +352,16 @@ func (s *Service) performStep(
 		return nil, s.ensureScopeTraits(ctx, by, a)
 	case api.StateSoADrafted:
 		return nil, ensureCurrentDraft(ctx, s, by, a, soaType, s.currentSoAInputs, s.draftSoA)
-	case api.StateSoAUnderReview:
-		if err := ensureSubmitted(ctx, s, by, a, soaType, inAdvance); err != nil {
-			return nil, err
-		}
+	case api.StateSoAUnderReview, api.StateSoAApproved:
 		return s.staleSoASourceWarnings(ctx, by, a)
-	case api.StateSoAApproved:
-		if err := resubmitEdited(ctx, s, by, a, soaType); err != nil {
-			return nil, err
-		}
-		return s.staleSoASourceWarnings(ctx, by, a)
-	case api.StateGapAnalysisApproved:
-		return nil, resubmitEdited(ctx, s, by, a, gapType)
-	case api.StateMaturityApproved:
-		return nil, resubmitEdited(ctx, s, by, a, maturityType)
-	case api.StatePOAMApproved:
-		return nil, resubmitEdited(ctx, s, by, a, poamType)
 	case api.StateEvidenceAnalysisReady:
 		return s.newDocumentWarnings(ctx, by, a)
 	case api.StateGapAnalysisDrafted:
 		return nil, ensureCurrentDraft(ctx, s, by, a, gapType, s.currentInputsFromSoA, s.draftGap)
-	case api.StateGapAnalysisUnderReview:
-		return nil, ensureSubmitted(ctx, s, by, a, gapType, inAdvance)
 	case api.StateMaturityAssessed:
 		return nil, ensureCurrentDraft(ctx, s, by, a, maturityType, s.currentInputsFromSoA, s.draftMaturity)
-	case api.StateMaturityUnderReview:
-		return nil, ensureSubmitted(ctx, s, by, a, maturityType, inAdvance)
 	case api.StatePOAMDrafted:
 		return nil, ensureCurrentDraft(ctx, s, by, a, poamType, s.currentPOAMInputs, s.draftPOAM)
-	case api.StatePOAMUnderReview:
-		return nil, ensureSubmitted(ctx, s, by, a, poamType, inAdvance)
 	case api.StateReportGenerated:
 		return nil, s.writeReports(ctx, by, a.ID)
 	}
