@@ -142,7 +142,7 @@ func ParseScopes(scopes []string) ([]string, error) {
 		out = append(out, string(p))
 	}
 	if len(out) == 0 {
-		return nil, Invalid("scopes", "name at least one scope, e.g. assessment:read")
+		return nil, Invalid("scopes", "specify at least one scope, such as assessment:read")
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
@@ -231,19 +231,20 @@ func (c Caller) Require(p Permission) error {
 	case c.AgentRunID != "" && p == ApprovalDecide:
 		return Forbidden("an agent can't decide; a user has to")
 	case p == ApprovalDecide && c.isLimitedPeer():
-		return Forbidden("the key %q may send changes but not decisions; decide here, or run `%s` before its next bundle",
+		return Forbidden("the key %q is trusted for changes but not for decisions; make the decision on this side, "+
+			"or run `%s` before importing the next bundle",
 			c.Peer.Name, c.Peer.TrustCommand(PeerMayApprove))
 	case !c.isInScope(p) && c.Local:
 		return Forbidden("the local user can read this organization, but only its members can change it: sign in with `service login URL`")
 	case !c.isInScope(p):
 		return Forbidden(
-			"permission %s required, but this API key doesn't have that scope; use a key with it, or sign in",
+			"this needs the scope %s, which this API key doesn't have; use a key that has it, or sign in",
 			p,
 		)
 	case c.Role == "":
-		return Forbidden("permission %s required, but none of your organizations grants it", p)
+		return Forbidden("this needs the permission %s, which you don't have in any of your organizations", p)
 	}
-	return Forbidden("permission %s required, but the role %q doesn't have it", p, c.Role)
+	return Forbidden("this needs the permission %s, which the role %q doesn't include", p, c.Role)
 }
 
 // Authorize returns a FORBIDDEN error unless the caller may call the operation.
@@ -254,7 +255,8 @@ func (c Caller) Authorize(op *Operation) error {
 		case !c.ImportsCatalogs:
 			return Forbidden("only a platform admin can do this")
 		case p != SCFImport:
-			return Forbidden("permission %s required, but this API key doesn't have that scope; use a key with it, or sign in", PlatformAdmin)
+			return Forbidden("this needs the scope %s, which this API key doesn't have; use a key that has it, or "+
+				"sign in", PlatformAdmin)
 		case c.isInScope(p):
 			return nil
 		}

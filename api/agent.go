@@ -143,7 +143,7 @@ var (
 	)
 	GetAgentRunOutput = Get[AgentRunInput, AgentOutput](
 		"get-agent-run-output", "/agent-runs/{agentRunId}/output", "agent:read", tagAgent,
-		"Get the draft an agent proposes",
+		"Get the draft proposed by an agent",
 	)
 	ListAgentRunSteps = Get[AgentStepsInput, List[AgentStep]](
 		"list-agent-run-steps", "/agent-runs/{agentRunId}/steps", "agent:read", tagAgent,

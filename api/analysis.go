@@ -153,11 +153,11 @@ const (
 var (
 	EvaluateEvidence = Post[EvaluateEvidenceInput, EvidenceEvaluation](
 		"evaluate-evidence", "/gap/evaluate-evidence", analysisRun, tagAnalysis,
-		"Judge evidence against a requirement",
+		"Evaluate evidence against a requirement",
 	)
 	TriageIncident = Post[TriageIncidentInput, IncidentTriage](
 		"triage-incident", "/soc/triage-incident", analysisRun, tagAnalysis,
-		"Triage an incident: real or false alarm",
+		"Triage an incident as real or as a false alarm",
 	)
 	TranslateRisk = Post[TranslateRiskInput, RiskTranslation](
 		"translate-risk", "/executive/translate-risk", analysisRun, tagAnalysis,
@@ -169,11 +169,11 @@ var (
 	)
 	ArchitectRemediation = Post[ArchitectRemediationInput, RemediationPlan](
 		"architect-remediation", "/poam/architect-remediation", analysisRun, tagAnalysis,
-		"Turn a failed gap into a remediation plan",
+		"Create a remediation plan for a gap",
 	)
 	AnalyzeRoPA = Post[AnalyzeRoPAInput, RoPAAnalysis](
 		"analyze-ropa", "/privacy/analyze-ropa", analysisRun, tagAnalysis,
-		"Derive risk, legal basis and controls from a processing activity",
+		"Determine the risk, legal basis and controls for a processing activity",
 	)
 	AssessDPIA = Post[AssessDPIAInput, DPIAAssessment](
 		"assess-dpia", "/privacy/assess-dpia", analysisRun, tagAnalysis,

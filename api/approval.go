@@ -65,7 +65,7 @@ type ApprovalChanges struct {
 	Removed      []string `json:"removed"`
 	Changed      []string `json:"changed"`
 	// RequirementsOnly counts those of Changed that differ only in the requirements that the control satisfies.
-	RequirementsOnly int `json:"requirements_only" doc:"How many of the changed items differ only in the requirements that they answer; their verdicts are as before."`
+	RequirementsOnly int `json:"requirements_only" doc:"How many of the changed items differ only in the requirements they satisfy; their verdicts are unchanged."`
 }
 
 // Summary returns the changes in one sentence.
@@ -91,7 +91,7 @@ func (c *ApprovalChanges) RequirementsNote() string {
 	if c.RequirementsOnly == len(c.Changed) {
 		part = "all"
 	}
-	return ", " + part + " only in the requirements that they answer (verdicts as before)"
+	return ", " + part + " only in the requirements they satisfy (verdicts unchanged)"
 }
 
 // Decider describes who decided: the user, the delegator if the user was a delegate, and the keys through which the

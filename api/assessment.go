@@ -162,9 +162,9 @@ func (st *AssessmentStatus) DescribeNextStep() string {
 	case move.Gate != "" && len(st.BlockedBy) == 0:
 		return "continue with the approved " + move.Gate.Title()
 	case st.State == StateReportGenerated && len(st.Outdated) > 0:
-		return "update the outdated parts, or export the report as it is and " + move.Work
+		return "update the outdated deliverables, or export the current report and " + move.Work
 	case st.State == StateReportGenerated:
-		return "export the report; when everything is done, " + move.Work
+		return "export the report; when the assessment is finished, " + move.Work
 	}
 	return move.Work
 }
@@ -276,7 +276,7 @@ var (
 	)
 	GetAssessmentStatus = Get[AssessmentInput, AssessmentStatus](
 		"get-assessment-status", "/assessments/{assessmentId}/status", "assessment:read", tagAssessment,
-		"Get an assessment's state and what its next transition needs",
+		"Get an assessment's state and the conditions for its next transition",
 	)
 	GetAssessmentSummary = Get[AssessmentInput, AssessmentSummary](
 		"get-assessment-summary", "/assessments/{assessmentId}/summary", "assessment:read", tagAssessment,
@@ -292,6 +292,6 @@ var (
 	)
 	Transition = Post[TransitionInput, AssessmentStatus](
 		"transition-assessment", "/assessments/{assessmentId}/lifecycle/transition", "assessment:transition", tagAssessment,
-		"Move an assessment to its next state, doing the work of that step",
+		"Move an assessment to its next state and do the work of that step",
 	)
 )

@@ -43,5 +43,5 @@ type FrameworkControl struct {
 // ChangeFrameworks adds and removes frameworks of an assessment that isn't closed.
 var ChangeFrameworks = Post[ChangeFrameworksInput, FrameworkChange](
 	"change-frameworks", "/assessments/{assessmentId}/frameworks", "assessment:write", tagAssessment,
-	"Add and remove frameworks, drafting only what is new",
+	"Add or remove frameworks, and draft only the new items",
 )

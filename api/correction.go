@@ -99,7 +99,7 @@ func (c *AppliedCorrection) Mark() string {
 		mark += ", near-identical passage"
 	}
 	if c.PartlyBecause != "" {
-		mark += "; counts only in part: " + strings.TrimSuffix(c.PartlyBecause, ".")
+		mark += "; treated as partial evidence: " + strings.TrimSuffix(c.PartlyBecause, ".")
 	}
 	return mark
 }
@@ -173,7 +173,7 @@ var (
 	)
 	GetCorrectionAgreement = Get[None, CorrectionAgreement](
 		"get-correction-agreement", "/corrections/agreement", "soa:read", tagCorrection,
-		"Show how often each reader agrees with the corrections",
+		"Show how often each evidence reader agrees with users' corrections",
 	)
 	GetCorrection = Get[CorrectionInput, Correction](
 		"get-correction", "/corrections/{correctionId}", "soa:read", tagCorrection,

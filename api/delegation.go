@@ -85,7 +85,7 @@ var (
 	)
 	CreateDelegation = Create[CreateDelegationInput, Delegation](
 		"create-delegation", "/approval-delegations", ApprovalDecide, tagApproval,
-		"Delegate your decisions to a member until a date",
+		"Delegate your decisions to another member until a given date",
 	)
 	RevokeDelegation = Delete[DelegationInput](
 		"revoke-delegation", "/approval-delegations/{delegationId}", ApprovalDecide, tagApproval,

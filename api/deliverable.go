@@ -189,7 +189,7 @@ func (c *Carried) Describe() string {
 	case c.ConfirmedBy != "":
 		return "from " + c.Assessment + ", confirmed by " + c.ConfirmedBy
 	case c.EvidenceChanged:
-		return "from " + c.Assessment + "; the evidence has changed since"
+		return "from " + c.Assessment + "; the evidence has changed since then"
 	}
 	return "from " + c.Assessment
 }

@@ -49,7 +49,7 @@ type Document struct {
 }
 
 // NotInForceWarning is the prefix of the warning about a document that is marked as a draft, superseded or withdrawn.
-const NotInForceWarning = "The document says that it is not in force"
+const NotInForceWarning = "The document states that it is not in force"
 
 // IsNotInForce reports whether the document is marked as a draft, superseded or withdrawn.
 func (d *Document) IsNotInForce() bool {
@@ -267,7 +267,7 @@ var (
 	)
 	GetDocumentUses = Get[DocumentInput, DocumentUses](
 		"get-document-uses", "/documents/{documentId}/uses", "soa:read", tagDocument,
-		"List what rests on a document: items that quote it, and corrections",
+		"List the items that quote a document, and the corrections of its passages",
 	)
 	ListDocumentChunks = Get[DocumentChunksInput, List[Chunk]](
 		"list-document-chunks", "/documents/{documentId}/chunks", "document:read", tagDocument,

@@ -105,7 +105,7 @@ func AsError(err error) *Error {
 }
 
 // hiddenMessage is shown to the caller instead of a cause that is only logged.
-const hiddenMessage = "internal error; the service log has details under this trace id"
+const hiddenMessage = "internal error; to find the details, search the service log for this trace ID"
 
 // IsCauseHidden reports whether the cause is withheld from the caller and appears only in the log, under
 // the trace ID.
@@ -139,7 +139,7 @@ func Invalid(field, format string, args ...any) *Error {
 
 // NotFound returns a NOT_FOUND error for a record of the given kind.
 func NotFound(kind, id string) *Error {
-	return newError(CodeNotFound, "there is no %s %q here", kind, id)
+	return newError(CodeNotFound, "there is no %s %q, or you don't have access to it", kind, id)
 }
 
 // Forbidden returns a FORBIDDEN error.
@@ -196,7 +196,7 @@ func RateLimited(seconds int) *Error {
 // minute.
 func BudgetExceeded(of Budget, limit, seconds int) *Error {
 	e := newError(
-		CodeRateLimit, "too many requests: %s has used its %d per minute; try again in %s",
+		CodeRateLimit, "too many requests: %s has reached its limit of %d per minute; try again in %s",
 		budgetHolders[of], limit, formatCount(seconds, "second", "seconds"),
 	)
 	e.Details = []ErrorDetail{{Budget: of, Message: e.Message}}

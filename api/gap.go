@@ -254,7 +254,7 @@ var (
 	)
 	ListFindings = Get[FindingsInput, List[Finding]](
 		"list-findings", "/gap-analysis/{gapVersionId}/findings", "gap:read", tagGap,
-		"List the findings of a version, worst first",
+		"List the findings of a version, most severe first",
 	)
 	GetFinding = Get[FindingInput, Finding](
 		"get-finding", "/gap-analysis/findings/{findingId}", "gap:read", tagGap,

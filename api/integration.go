@@ -159,27 +159,29 @@ type IntegrationType struct {
 }
 
 var trackerFields = []IntegrationField{
-	{Name: "assessments", Kind: "list", Doc: "ids of the assessments whose plans are synced; default: all"},
+	{Name: "assessments", Kind: "list", Doc: "IDs of the assessments whose plans are synced; by default, all " +
+		"assessments"},
 	{
 		Name:    "items",
 		Kind:    "choice",
 		Choices: []string{"approved", "drafted"},
 		Default: "approved",
-		Doc:     "approved: items get an issue once a version of their plan is approved; drafted: immediately",
+		Doc:     "when issues are created: approved (once a version of the plan is approved) or drafted (immediately)",
 	},
-	{Name: "sync_minutes", Kind: "number", Default: 5, Doc: "minutes between syncs, 1 to 1440"},
+	{Name: "sync_minutes", Kind: "number", Default: 5, Doc: "the number of minutes between syncs, 1 to 1440"},
 }
 
 // IntegrationTypes lists the supported integration types.
 var IntegrationTypes = []IntegrationType{
-	{Type: "slack", Doc: "messages to a Slack channel, through an incoming webhook or an app", Config: []IntegrationField{
+	{Type: "slack", Doc: "posts messages to a Slack channel through an incoming webhook or an app", Config: []IntegrationField{
 		{Name: "channel", Kind: "text", Doc: "the channel's id or name; required with a token"},
-		{Name: "url", Kind: "url", Default: "https://slack.com/api", Doc: "address of Slack's API"},
+		{Name: "url", Kind: "url", Default: "https://slack.com/api", Doc: "the address of the Slack API"},
 	}, Secrets: []IntegrationField{
-		{Name: "webhook_url", Kind: "url", Doc: "address of the incoming webhook"},
-		{Name: "token", Kind: "text", Doc: "a bot token (xoxb-…) with chat:write, instead of the webhook"},
+		{Name: "webhook_url", Kind: "url", Doc: "the address of the incoming webhook"},
+		{Name: "token", Kind: "text", Doc: "a bot token (xoxb-…) with the chat:write scope; can be used instead of " +
+			"a webhook"},
 	}},
-	{Type: "teams", Doc: "cards in a Microsoft Teams channel or chat, through a workflow webhook", Secrets: []IntegrationField{
+	{Type: "teams", Doc: "posts cards to a Microsoft Teams channel or chat through a workflow webhook", Secrets: []IntegrationField{
 		{
 			Name:     "webhook_url",
 			Kind:     "url",
@@ -187,73 +189,81 @@ var IntegrationTypes = []IntegrationType{
 			Doc:      "the address shown by the workflow \"When a Teams webhook request is received\"",
 		},
 	}},
-	{Type: "generic", Doc: "each event as JSON to an HTTP endpoint, with custom headers", Config: []IntegrationField{
-		{Name: "url", Kind: "url", Required: true, Doc: "where to send events"},
+	{Type: "generic", Doc: "sends each event as JSON to an HTTP endpoint, with custom headers", Config: []IntegrationField{
+		{Name: "url", Kind: "url", Required: true, Doc: "the address that events are sent to"},
 		{Name: "method", Kind: "choice", Choices: []string{"POST", "PUT", "PATCH"}, Default: "POST", Doc: "HTTP method"},
 		{Name: "headers", Kind: "map", Doc: "non-secret headers"},
 	}, FreeSecrets: true},
-	{Type: "s3", Doc: "reports, and archives of closed assessments, to an S3-compatible bucket", Config: []IntegrationField{
-		{Name: "endpoint", Kind: "url", Required: true, Doc: "https://s3.eu-central-1.amazonaws.com, or your own server"},
+	{Type: "s3", Doc: "stores reports and archives of closed assessments in an S3-compatible bucket", Config: []IntegrationField{
+		{Name: "endpoint", Kind: "url", Required: true, Doc: "https://s3.eu-central-1.amazonaws.com, or the " +
+			"address of your own server"},
 		{Name: "bucket", Kind: "text", Required: true, Doc: "an existing bucket"},
-		{Name: "region", Kind: "text", Default: "us-east-1", Doc: "its region"},
-		{Name: "prefix", Kind: "text", Doc: "prefix of the object keys"},
-		{Name: "path_style", Kind: "bool", Default: true, Doc: "put the bucket in the path instead of the host name"},
+		{Name: "region", Kind: "text", Default: "us-east-1", Doc: "the bucket's region"},
+		{Name: "prefix", Kind: "text", Doc: "a prefix for the object keys"},
+		{Name: "path_style", Kind: "bool", Default: true, Doc: "put the bucket name in the path instead of the " +
+			"host name"},
 	}, Secrets: []IntegrationField{
-		{Name: "access_key_id", Kind: "text", Required: true, Doc: "the key's id"},
-		{Name: "secret_access_key", Kind: "text", Required: true, Doc: "the key"},
-		{Name: "session_token", Kind: "text", Doc: "for temporary credentials"},
+		{Name: "access_key_id", Kind: "text", Required: true, Doc: "the access key ID"},
+		{Name: "secret_access_key", Kind: "text", Required: true, Doc: "the secret access key"},
+		{Name: "session_token", Kind: "text", Doc: "the session token of temporary credentials"},
 	}, Events: []string{"assessment.closed", "report.ready"}},
-	{Type: "jira", Doc: "POA&M items as Jira issues, synced both ways", Tracks: true, Events: []string{}, Config: append([]IntegrationField{
-		{Name: "url", Kind: "url", Required: true, Doc: "https://acme.atlassian.net, or your server"},
+	{Type: "jira", Doc: "syncs POA&M items with Jira issues in both directions", Tracks: true, Events: []string{}, Config: append([]IntegrationField{
+		{Name: "url", Kind: "url", Required: true, Doc: "https://acme.atlassian.net, or the address of your own " +
+			"server"},
 		{Name: "project", Kind: "text", Required: true, Doc: "the project's key"},
-		{Name: "issue_type", Kind: "text", Default: "Task", Doc: "the type of new issues"},
-		{Name: "email", Kind: "mail", Doc: "account of the token (Jira Cloud); omit for a personal access token (Data Center)"},
+		{Name: "issue_type", Kind: "text", Default: "Task", Doc: "the issue type for new issues"},
+		{Name: "email", Kind: "mail", Doc: "the account the token belongs to (Jira Cloud); omit with a personal " +
+			"access token (Data Center)"},
 		{Name: "api", Kind: "choice", Choices: []string{"3", "2"}, Default: "3", Doc: "3: Jira Cloud; 2: Jira Data Center"},
-		{Name: "labels", Kind: "list", Doc: "labels of new issues"},
+		{Name: "labels", Kind: "list", Doc: "labels to add to new issues"},
 	}, trackerFields...), Secrets: []IntegrationField{{Name: "token", Kind: "text", Required: true, Doc: "the API token"}}},
 	{
 		Type:   "github",
-		Doc:    "POA&M items as GitHub issues, synced both ways",
+		Doc:    "syncs POA&M items with GitHub issues in both directions",
 		Tracks: true,
 		Events: []string{},
 		Config: append([]IntegrationField{
 			{Name: "repository", Kind: "text", Required: true, Doc: "owner/name"},
 			{Name: "url", Kind: "url", Default: "https://api.github.com", Doc: "for GitHub Enterprise: https://HOST/api/v3"},
-			{Name: "label", Kind: "text", Default: "poam", Doc: "label that marks and finds these issues"},
+			{Name: "label", Kind: "text", Default: "poam", Doc: "the label that identifies issues created by this " +
+				"integration"},
 		}, trackerFields...),
 		Secrets: []IntegrationField{{Name: "token", Kind: "text", Required: true, Doc: "a token with read and write access to issues"}},
 	},
 	{
 		Type:   "servicenow",
-		Doc:    "POA&M items as ServiceNow records, synced both ways",
+		Doc:    "syncs POA&M items with ServiceNow records in both directions",
 		Tracks: true,
 		Events: []string{},
 		Config: append([]IntegrationField{
 			{Name: "url", Kind: "url", Required: true, Doc: "https://acme.service-now.com"},
-			{Name: "table", Kind: "text", Default: "incident", Doc: "a table that extends task"},
-			{Name: "username", Kind: "text", Doc: "for password sign-in; without it, the token is sent as a bearer token"},
-			{Name: "open_state", Kind: "text", Default: "1", Doc: "value of state for reopened records"},
-			{Name: "closed_state", Kind: "text", Default: "7", Doc: "value of state for closed records"},
-			{Name: "fields", Kind: "map", Doc: "additional fields for new records, e.g. assignment_group"},
-			{Name: "close_fields", Kind: "map", Doc: "additional fields when closing a record, e.g. close_code"},
+			{Name: "table", Kind: "text", Default: "incident", Doc: "a ServiceNow table that extends the task table"},
+			{Name: "username", Kind: "text", Doc: "the user name for password sign-in; if omitted, the token is " +
+				"sent as a bearer token"},
+			{Name: "open_state", Kind: "text", Default: "1", Doc: "the value of the state field in reopened records"},
+			{Name: "closed_state", Kind: "text", Default: "7", Doc: "the value of the state field in closed records"},
+			{Name: "fields", Kind: "map", Doc: "additional fields to set in new records, such as assignment_group"},
+			{Name: "close_fields", Kind: "map", Doc: "additional fields to set when a record is closed, such as " +
+				"close_code"},
 		}, trackerFields...),
 		Secrets: []IntegrationField{
 			{Name: "password", Kind: "text", Doc: "the user's password"},
-			{Name: "token", Kind: "text", Doc: "an OAuth token, instead of user name and password"},
+			{Name: "token", Kind: "text", Doc: "an OAuth token; can be used instead of a user name and password"},
 		},
 	},
-	{Type: "smtp", Doc: "the organization's own mail server", Events: []string{}, Config: []IntegrationField{
-		{Name: "host", Kind: "host", Required: true, Doc: "the server"},
-		{Name: "port", Kind: "number", Default: 587, Doc: "its port, 1 to 65535"},
+	{Type: "smtp", Doc: "sends email through the organization's own mail server", Events: []string{}, Config: []IntegrationField{
+		{Name: "host", Kind: "host", Required: true, Doc: "the host name of the server"},
+		{Name: "port", Kind: "number", Default: 587, Doc: "the server's port, 1 to 65535"},
 		{
 			Name:    "tls",
 			Kind:    "choice",
 			Choices: []string{"starttls", "tls", "none"},
 			Default: "starttls",
-			Doc:     "starttls: encrypted after the greeting; tls: encrypted from the start; none: unencrypted, no password allowed",
+			Doc: "starttls (encrypted after the greeting), tls (encrypted from the start) or none " +
+				"(unencrypted; a password is not allowed)",
 		},
 		{Name: "from", Kind: "mail", Required: true, Doc: "the sender's address"},
-		{Name: "username", Kind: "text", Doc: "sign-in name; omit if the server needs none"},
+		{Name: "username", Kind: "text", Doc: "the user name; omit if the server doesn't require sign-in"},
 	}, Secrets: []IntegrationField{{Name: "password", Kind: "text", Doc: "the user's password"}}},
 }
 
@@ -303,7 +313,7 @@ var (
 	)
 	SyncIntegration = Post[IntegrationInput, IntegrationSync](
 		"sync-integration", "/integrations/{integrationId}/sync", "integration:write", tagIntegration,
-		"Sync plan and issues now",
+		"Sync plan items and issues now",
 	)
 	ListIssueLinks = Get[IssueLinksInput, List[IssueLink]](
 		"list-issue-links", "/integrations/{integrationId}/links", "integration:read", tagIntegration,
@@ -311,7 +321,7 @@ var (
 	)
 	ResolveIssueLink = Post[ResolveIssueLinkInput, IssueLink](
 		"resolve-issue-link", "/integrations/{integrationId}/links/{linkId}/resolve", "integration:write", tagIntegration,
-		"Choose the winning side of a conflict",
+		"Resolve a conflict by choosing the side to keep",
 	)
 
 	ListIntegrationDeliveries = Get[IntegrationDeliveriesInput, List[Delivery]](
@@ -321,7 +331,7 @@ var (
 
 	GetSecretKey = Get[None, SecretKey](
 		"get-secret-key", "/admin/secret-key", memberRead, tagAdmin,
-		"Get information on the key that encrypts secrets", WithAccess(Platform),
+		"Get information about the key that encrypts secrets", WithAccess(Platform),
 	)
 	RotateSecretKey = Post[RotateSecretKeyInput, SecretKey](
 		"rotate-secret-key", "/admin/secret-key/rotate", memberWrite, tagAdmin,

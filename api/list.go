@@ -71,7 +71,7 @@ func (m Match) Check(revision int) error {
 	if m.IfMatch == "" || m.IfMatch == "*" || strings.Trim(m.IfMatch, `"`) == fmt.Sprint(revision) {
 		return nil
 	}
-	return Invalid("If-Match", "the record is at revision %d, not %s; read it again and retry", revision, m.IfMatch)
+	return Invalid("If-Match", "the record has changed: its revision is %d, not %s; fetch it again and retry", revision, m.IfMatch)
 }
 
 // Date is a day without a time, in the form 2006-01-02.
@@ -84,7 +84,7 @@ func DateOf(t time.Time) Date { return Date(t.UTC().Format(time.DateOnly)) }
 func (d Date) Time() (time.Time, error) {
 	t, err := time.Parse(time.DateOnly, string(d))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%q is not a date; write it as 2026-12-31", string(d))
+		return time.Time{}, fmt.Errorf("%q is not a valid date; use the format 2026-12-31", string(d))
 	}
 	return t, nil
 }
@@ -143,7 +143,7 @@ func CheckDateLimit(field string, d *Date, today Date) error {
 		return err
 	}
 	if last := DateOf(now.AddDate(maxYearsAhead, 0, 0)); *d > last {
-		return Invalid(field, "%s is more than %d years ahead; give a date up to %s", *d, maxYearsAhead, last)
+		return Invalid(field, "%s is more than %d years in the future; use a date no later than %s", *d, maxYearsAhead, last)
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func CheckDateNotPast(field string, d *Date, today Date) error {
 		return err
 	}
 	if *d < today {
-		return Invalid(field, "%s has passed; give a date from %s on", *d, today)
+		return Invalid(field, "%s is in the past; use %s or a later date", *d, today)
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ var (
 	Redeliver = Post[DeliveryInput, Delivery](
 		"redeliver-webhook-delivery", "/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver",
 		"webhook:write", tagWebhook,
-		"Send an event again under its original id", WithStatus(202),
+		"Resend an event with its original ID", WithStatus(202),
 	)
 	ListDeliveries = Get[DeliveriesInput, List[Delivery]](
 		"list-webhook-deliveries", "/webhooks/{webhookId}/deliveries", "webhook:read", tagWebhook,

@@ -279,7 +279,7 @@ var (
 	)
 	InviteMember = Create[InviteMemberInput, NewMember](
 		"invite-member", "/organizations/{orgId}/members/invite", memberWrite, tagOrganization,
-		"Invite a user with a single-use link; run again to issue a new link",
+		"Invite a user with a single-use link; repeat to issue a new link",
 	)
 	UpdateMember = Patch[UpdateMemberInput, Member](
 		"update-member", "/organizations/{orgId}/members/{memberId}", memberWrite, tagOrganization,
@@ -316,11 +316,11 @@ var (
 	)
 	BanUser = Post[BanUserInput, User](
 		"ban-user", "/admin/users/{userId}/ban", memberWrite, tagAdmin,
-		"Ban a user and end their sessions and keys immediately", WithAccess(Platform),
+		"Ban a user, and immediately end their sessions and revoke their keys", WithAccess(Platform),
 	)
 	UnbanUser = Post[UserInput, User](
 		"unban-user", "/admin/users/{userId}/unban", memberWrite, tagAdmin,
-		"Lift a user's ban; ended sessions and keys stay ended", WithAccess(Platform),
+		"Lift a user's ban; sessions and keys that the ban ended are not restored", WithAccess(Platform),
 	)
 	CreatePasswordLink = Create[UserInput, PasswordLink](
 		"create-password-link", "/admin/users/{userId}/password-link", memberWrite, tagAdmin,

@@ -137,30 +137,30 @@ const tagReader = "Readers"
 var (
 	ExportReaderStatements = Get[AssessmentInput, File](
 		"export-reader-statements", "/assessments/{assessmentId}/reader/statements", "kb:read", tagReader,
-		"Export statements with the passages to read, as JSON lines", WithBodyEncoding(Download),
+		"Export the statements to check, each with the passages to read, as JSON Lines", WithBodyEncoding(Download),
 	)
 	ExportReaderDecisions = Get[AssessmentInput, File](
 		"export-reader-decisions", "/assessments/{assessmentId}/reader/decisions", "soa:read", tagReader,
-		"Export what users accepted or changed, as JSON lines", WithBodyEncoding(Download),
+		"Export the automatic verdicts that users accepted or changed, as JSON Lines", WithBodyEncoding(Download),
 	)
 	ListReaders = Get[ReaderListInput, List[Reader]](
 		"list-readers", "/assessments/{assessmentId}/readers", "assessment:read", tagReader,
-		"List the readers of an assessment by name",
+		"List the evidence readers of an assessment, sorted by name",
 	)
 	ExportReadings = Get[ReaderInput, File](
 		"export-readings", "/assessments/{assessmentId}/readers/{readerName}/readings", "kb:read", tagReader,
-		"Export the readings of a reader, as JSON lines", WithBodyEncoding(Download),
+		"Export a reader's judgments of the passages, as JSON Lines", WithBodyEncoding(Download),
 	)
 	GetModelReading = Get[AssessmentInput, ModelReading](
 		"get-model-reading", "/assessments/{assessmentId}/reader/model", "kb:read", tagReader,
-		"Show how far the language model has read, and the estimated effort for the rest",
+		"Show how much evidence the language model has read, and the estimated effort for the remaining evidence",
 	)
 	ReadWithModel = Post[ReadWithModelInput, ModelReading](
 		"read-with-model", "/assessments/{assessmentId}/reader/model/readings", "soa:write", tagReader,
-		"Let the language model read what it has not read yet; repeat until nothing is left",
+		"Have the language model read evidence it has not read yet; repeat until all evidence is read",
 	)
 	ImportReadings = Post[ImportReadingsInput, Reader](
 		"import-readings", "/assessments/{assessmentId}/reader/readings", "soa:write", tagReader,
-		"Import a reader's readings from a file", WithBodyEncoding(Upload),
+		"Import a reader's judgments of passages from a file", WithBodyEncoding(Upload),
 	)
 )

@@ -216,11 +216,11 @@ var (
 	)
 	LintLayout = Post[LintLayoutInput, LayoutLint](
 		"lint-report-layout", "/report-layouts/lint", "report:read", tagReport,
-		"Check a layout for reports", WithLargeText(maxLayoutBody),
+		"Check a report layout", WithLargeText(maxLayoutBody),
 	)
 	GetExampleLayout = Get[ExampleLayoutInput, ExampleLayout](
 		"get-example-report-layout", "/report-layouts/example", "report:read", tagReport,
-		"Get an example of a layout for reports",
+		"Get an example report layout",
 	)
 	VerifyReport = Get[VerifyReportInput, ReportVerification](
 		"verify-report", "/reports/{reportId}/verification", "report:read", tagReport,

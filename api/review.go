@@ -57,10 +57,10 @@ const MaxReviewSize = 5000
 var (
 	DrawReview = Post[DrawReviewInput, ReviewSample](
 		"draw-review-sample", "/soa/{soaVersionId}/review-sample", "soa:write", tagScope,
-		"Draw a sample of items to read",
+		"Draw a sample of items for review",
 	)
 	GetReview = Get[SoAInput, ReviewSample](
 		"get-review-sample", "/soa/{soaVersionId}/review-sample", "soa:read", tagScope,
-		"Get the sample to review and its result",
+		"Get the review sample and its result",
 	)
 )

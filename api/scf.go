@@ -233,7 +233,7 @@ var (
 	)
 	GetCrosswalk = Get[CrosswalkInput, Crosswalk](
 		"get-scf-crosswalk", "/scf/crosswalks", scfRead, tagCatalog,
-		"Get the crosswalk of one framework, or between two", WithAccess(SignedIn),
+		"Get the crosswalk of one framework, or between two frameworks", WithAccess(SignedIn),
 	)
 
 	ListImportRuns = Get[ImportRunsInput, List[ImportRun]](

@@ -87,7 +87,7 @@ type TraitSettings map[string]TraitSetting
 func (s *TraitSettings) UnmarshalJSON(b []byte) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(b, &given); err != nil {
-		return Invalid("traits", "traits must be an object with each trait's name and true, false or unknown")
+		return Invalid("traits", "traits must be an object that maps the name of each trait to true, false or unknown")
 	}
 	*s = TraitSettings{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -127,7 +127,7 @@ func (s *TraitSetting) UnmarshalJSON(b []byte) error {
 		strict.DisallowUnknownFields()
 		if err := strict.Decode(&whole); err != nil {
 			return fmt.Errorf(
-				"a trait must be a trait object as returned, or true, false or unknown: %s",
+				"a trait must be true, false, unknown, or a trait object as returned by this API: %s",
 				strings.TrimPrefix(err.Error(), "json: "),
 			)
 		}

@@ -134,7 +134,7 @@ const tagSession = "Session and user"
 var (
 	SignIn = Post[SignInInput, SignedInUser](
 		"sign-in", "/api/auth/sign-in/email", "", tagSession,
-		"Sign in with email and password; starts a cookie session", WithAccess(Public),
+		"Sign in with email and password, and start a cookie session", WithAccess(Public),
 	)
 	GetSession = Get[None, SignedInUser](
 		"get-session", "/api/auth/get-session", "", tagSession,
@@ -162,7 +162,7 @@ var (
 	)
 	AcceptLink = Post[AcceptLinkInput, SignedInUser](
 		"accept-link", "/api/auth/accept-link", "", tagSession,
-		"Accept an invitation or set a new password through a single-use link; starts a session", WithAccess(Public),
+		"Accept an invitation or set a new password through a single-use link, and start a session", WithAccess(Public),
 	)
 	ChangePassword = Post[ChangePasswordInput, User](
 		"change-password", "/api/auth/change-password", "", tagSession,

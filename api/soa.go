@@ -62,8 +62,8 @@ func (v *ReviewCount) RepeatedQuoteWarning() string {
 	if v.LinesOnRepeatedQuote == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The model supports %s with quotes that it also uses for many other controls; they are marked for review: check "+
-		"that the quotes show each of them.", formatCount(v.LinesOnRepeatedQuote, "item", "items"))
+	return fmt.Sprintf("The model supports %s with quotes that it also uses for many other controls. The items are "+
+		"marked for review; check that the quotes are evidence for each item.", formatCount(v.LinesOnRepeatedQuote, "item", "items"))
 }
 
 // Reliance describes how many verdicts depend on a single document, and which documents matter most.
@@ -86,7 +86,8 @@ type DecisiveDocument struct {
 func (r *Reliance) Warnings() (out []string) {
 	if n := r.LinesChangedByDocument; n > 0 && len(r.DecisiveDocuments) > 0 {
 		d := slices.MaxFunc(r.DecisiveDocuments, func(a, b DecisiveDocument) int { return a.LinesChanged - b.LinesChanged })
-		out = append(out, fmt.Sprintf("%s changed by a single document since an earlier draft (%d by %s).",
+		out = append(out, fmt.Sprintf("%s changed because of a single document since an earlier draft (%d because "+
+			"of %s).",
 			formatCount(n, "verdict was", "verdicts were"), d.LinesChanged, d.Filename))
 	}
 	if n := r.LinesOnOneDocument; n > 0 && len(r.DecisiveDocuments) > 0 {

@@ -255,7 +255,7 @@ var (
 	)
 	DetachSync = Delete[SyncInput](
 		"detach-sync", "/sync/assessments/{assessmentId}", "sync:write", tagSync,
-		"Stop syncing an assessment here",
+		"Stop syncing a local assessment with its remote",
 	)
 	PushSync = Post[PushSyncInput, PushedSync](
 		"push-sync", "/sync/assessments/{assessmentId}/push", "sync:write", tagSync,

@@ -152,7 +152,7 @@ var (
 	)
 	TrustSyncPeer = Post[TrustSyncPeerInput, SyncPeer](
 		"trust-sync-peer", "/sync/peers", "sync:write", tagSync,
-		"Trust a key for 90 days: accept its bundles and write bundles for it",
+		"Trust a key for 90 days, so that its bundles are accepted and bundles can be written for it",
 	)
 	DistrustSyncPeer = Delete[SyncPeerInput](
 		"distrust-sync-peer", "/sync/peers/{peerId}", "sync:write", tagSync,
@@ -160,7 +160,7 @@ var (
 	)
 	WriteSyncBundle = Post[WriteSyncBundleInput, File](
 		"write-sync-bundle", "/sync/assessments/{assessmentId}/bundle", "sync:write", tagSync,
-		"Write the other side's missing changes to a signed, encrypted file", WithBodyEncoding(Download),
+		"Write the changes that the other side is missing to a signed, encrypted file", WithBodyEncoding(Download),
 	)
 	ImportSyncBundle = Post[ImportSyncBundleInput, ImportedSyncBundle](
 		"import-sync-bundle", "/sync/bundles", "sync:write", tagSync,

@@ -17,7 +17,7 @@ func (w *Waiting) WaitTime() (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(w.Wait)
 	if err != nil || d <= 0 || d > MaxWait {
-		return 0, Invalid("wait", "wait: %q is not a time of up to %d seconds; write it as 30s", w.Wait, int(MaxWait.Seconds()))
+		return 0, Invalid("wait", "wait: %q is not a duration of up to %d seconds; use a value such as 30s", w.Wait, int(MaxWait.Seconds()))
 	}
 	return d, nil
 }

@@ -349,7 +349,7 @@ func TestPeople(t *testing.T) {
 		"Acme, as viewer",
 	)
 	bo.runs(0, "", words("whoami"), "Bo Diddley <bo@acme.example>")
-	bo.runs(5, "", words("assess create X"), `the role "viewer" doesn't have it`)
+	bo.runs(5, "", words("assess create X"), `the role "viewer" doesn't include`)
 	bo.runs(5, "", words("user list"), "only a platform admin")
 
 	ada.runs(0, "", words("member list"), "Bo Diddley", "viewer")

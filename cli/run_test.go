@@ -117,7 +117,7 @@ func TestRunTellsOfDocumentsThatCameLate(t *testing.T) {
 		w.run("assess", "run", dir),
 		0,
 		"service workflow start gap_refresh",
-		"Next: export the report; when everything is done, close the assessment.",
+		"Next: export the report; when the assessment is finished, close the assessment.",
 		"service assess close",
 	)
 }

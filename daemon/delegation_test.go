@@ -37,7 +37,7 @@ func TestDelegation(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
 	ben, vi := g.owner.addMember("ben@example.com", api.RoleMember), g.owner.addMember("vi@example.com", api.RoleViewer)
 	approve := func(c testCaller) reply { return c.do("POST", g.path(api.Approve.Path), nil) }
-	approve(ben).wantError(t, "a member", api.CodeForbidden, "doesn't have it")
+	approve(ben).wantError(t, "a member", api.CodeForbidden, "doesn't include")
 
 	g.owner.delegateTo(ben, soon, map[string]any{"gates": []string{"none"}}).wantError(t, "no gate", api.CodeValidation, "gates")
 	g.owner.delegateTo(

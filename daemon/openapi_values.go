@@ -380,5 +380,5 @@ var exampleErrors = map[api.ErrorCode]api.Error{
 		Details: []api.ErrorDetail{{Gate: api.GateSoA, Reason: "it is waiting for a decision", ApprovalID: new(exampleID)}},
 	},
 	api.CodeRateLimit: {Message: "too many requests; try again in 42 seconds"},
-	api.CodeInternal:  {Message: "internal error; the service log has details under this trace id"},
+	api.CodeInternal:  {Message: "internal error; to find the details, search the service log for this trace ID"},
 }

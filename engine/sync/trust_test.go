@@ -103,7 +103,7 @@ func TestKeyDecidesOnlyIfPermitted(t *testing.T) {
 				if got.Status != api.ApprovalPending || got.DecidedBy != nil || got.BundleKey != nil {
 					t.Errorf("it is decided: %+v", got)
 				}
-				if !strings.Contains(notes, `the key "on-site" may send changes but not decisions`) ||
+				if !strings.Contains(notes, `the key "on-site" is trusted for changes but not for decisions`) ||
 					!strings.Contains(notes, "service sync trust "+peer.Fingerprint+" --may approve") {
 					t.Errorf("the result says %q", notes)
 				}
