@@ -39,7 +39,7 @@ func DraftFinding(
 		Weight:          judge.ControlWeight(c),
 		Criteria:        describeCriteria(c, item, frameworkNames),
 		MissingElements: append([]string{}, item.MissingElements...),
-		Evidence:        append([]api.Evidence{}, item.Evidence...),
+		Evidence:        orderQuotes(item),
 		Confidence:      item.Confidence,
 		Owner:           item.Owner,
 		Source:          "analysis",
@@ -193,16 +193,7 @@ func describeCondition(item api.SoAItem) string {
 	if item.Note != nil && strings.TrimSpace(*item.Note) != "" {
 		fmt.Fprintf(&b, " Note: “%s”.", text.Shorten(strings.TrimRight(*item.Note, ". "), 240))
 	}
-	shown := make(map[string]bool)
-	for _, e := range item.Evidence {
-		if len(shown) == 3 {
-			break
-		}
-		key := e.ChunkID + "\n" + e.Quote
-		if shown[key] {
-			continue
-		}
-		shown[key] = true
+	for _, e := range quotesForCondition(item) {
 		fmt.Fprintf(&b, " %s: %s.", citationWithVerb(e), judge.QuoteEvidence(&e))
 	}
 	return strings.TrimSpace(b.String())

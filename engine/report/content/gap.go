@@ -343,7 +343,7 @@ func (v *Report) findingCard(i int) block.Card {
 	if v.isForClients() {
 		unquoted = quotesNotIn(f.Condition, f.Evidence)
 	}
-	quoted := decisiveFirst(unquoted)[:v.maxQuotes(len(unquoted), maxFindingQuotes)]
+	quoted := unquoted[:v.maxQuotes(len(unquoted), maxFindingQuotes)]
 	c.Blocks = append(c.Blocks, v.evidenceBlocks(quoted)...)
 	if more := len(unquoted) - len(quoted); more > 0 {
 		c.Blocks = append(c.Blocks, block.NewPara("empty",
@@ -360,14 +360,6 @@ func quotesNotIn(condition string, all []api.Evidence) []api.Evidence {
 	return slices.DeleteFunc(slices.Clone(all), func(e api.Evidence) bool {
 		return strings.Contains(condition, "“"+strings.TrimRight(strings.TrimSpace(e.Quote), ".")+"”")
 	})
-}
-
-// decisiveFirst returns the passages, those that show the gap first.
-func decisiveFirst(all []api.Evidence) []api.Evidence {
-	rank := map[string]int{"denies": 3, "conflicts": 2, "plans": 1}
-	out := slices.Clone(all)
-	slices.SortStableFunc(out, func(a, b api.Evidence) int { return rank[b.Stance] - rank[a.Stance] })
-	return out
 }
 
 // maxNearbyPlaces is the maximum number of locations of related passages that a row lists.
