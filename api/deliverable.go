@@ -154,9 +154,9 @@ type Item struct {
 	// EditedFields are the fields set by users; a regeneration keeps them.
 	EditedFields []string `json:"edited_fields"`
 	// Carried is set if the edits come from an earlier assessment.
-	Carried *Carried `json:"carried,omitempty" doc:"Where the edits come from, if the assessment was created from an earlier one; absent otherwise."`
+	Carried *Carried `json:"carried,omitempty" doc:"Where the edits come from, if the assessment was created from an earlier one."`
 	// OwnerHasLeft is computed when the item is read; it isn't stored.
-	OwnerHasLeft bool `json:"owner_has_left,omitempty" doc:"Its owner has left the organization; absent otherwise."`
+	OwnerHasLeft bool `json:"owner_has_left,omitempty" doc:"Its owner has left the organization."`
 }
 
 // DescribeOwner returns the owner of the item, with a mark if they have left the organization, or "".
@@ -210,7 +210,7 @@ type Statement struct {
 	Score   float64 `json:"score"`
 	ChunkID string  `json:"chunk_id"`
 	// Corrections are users' decisions about passages that made a difference.
-	Corrections []AppliedCorrection `json:"corrections,omitempty" doc:"Earlier decisions of people about passages that changed the verdict on a passage, or that were made about a near-identical one; absent if there are none."`
+	Corrections []AppliedCorrection `json:"corrections,omitempty" doc:"Earlier decisions of people about passages that changed the verdict on a passage, or that were made about a near-identical one."`
 }
 
 // Submission is the request body of a submission for review.

@@ -49,7 +49,7 @@ func jsonFields(t reflect.Type) map[string]string {
 }
 
 // keptForms are the types whose stored form is hashed, signed or sent to clones unchanged. Fields added to them later
-// are therefore omitted if empty, and OpenAPI doesn't require these fields.
+// are therefore omitted if empty, and only responses have them (AddAbsentFields).
 var keptForms = map[reflect.Type]bool{
 	reflect.TypeFor[api.Locator](): true, reflect.TypeFor[api.SoAItem](): true, reflect.TypeFor[api.Statement](): true,
 	reflect.TypeFor[api.Finding]():       true,
@@ -64,7 +64,8 @@ var filledWhenRead = []string{
 	"api.TimelineEvent.created_at", "api.TimelineEvent.updated_at",
 }
 
-// TestAbsentValuesAreNull checks that no field of a response is omitted.
+// TestAbsentValuesAreNull checks that no field is omitted except in forms that are kept. The tour of the daemon's tests
+// checks that each operation's responses have all fields.
 func TestAbsentValuesAreNull(t *testing.T) {
 	eachOutput(func(op *api.Operation, of reflect.Type) {
 		for name, options := range jsonFields(of) {

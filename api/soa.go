@@ -127,8 +127,8 @@ type SoAItem struct {
 	RestsOnDocuments     int              `json:"rests_on_documents" doc:"Number of documents on which the automatic verdict rests: those that contradict the control if any do, else those quoted. Copies and near-copies of a passage count once. 0 if no evidence decides it."`
 	OnlyDocument         string           `json:"only_document" doc:"File name of the document if the verdict rests on one alone, otherwise empty."`
 	ChangedByDocument    string           `json:"changed_by_document" doc:"File name of the one document that has changed the automatic verdict since a previous draft, without an approval in between; empty if there is none."`
-	ChangedFrom          Implementation   `json:"changed_from,omitempty" doc:"Status before that change; absent if there was none."`
-	SecondReading        *SecondReading   `json:"second_reading,omitempty" doc:"What a second reader says, if it says something else; absent if it agrees or there is none."`
+	ChangedFrom          Implementation   `json:"changed_from,omitempty" doc:"Status before that change."`
+	SecondReading        *SecondReading   `json:"second_reading,omitempty" doc:"What a second reader says, if it says something else."`
 	EvidenceCoverage     EvidenceCoverage `json:"evidence_coverage"`
 	CoverageRatio        float64          `json:"coverage_ratio" doc:"Covered share of the control's statements, 0 to 1."`
 	Statements           []Statement      `json:"statements"`
@@ -140,7 +140,7 @@ type SoAItem struct {
 	Confidence           float64          `json:"confidence"`
 	Reason               string           `json:"reason" doc:"Reason for the implementation status."`
 	NeedsReview          bool             `json:"needs_review"`
-	ReviewedInBulk       bool             `json:"reviewed_in_bulk,omitempty" doc:"A person has confirmed it only together with many others, such as by a filter, which doesn't count as reading it; absent otherwise."`
+	ReviewedInBulk       bool             `json:"reviewed_in_bulk,omitempty" doc:"A person has confirmed it only together with many others, such as by a filter, which doesn't count as reading it."`
 }
 
 // SecondReading is a second reader's verdict on a control if it differs from that of the first reader, whose verdict

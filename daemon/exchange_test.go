@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"mime"
@@ -164,6 +165,12 @@ func (j *exchangeValidator) validate(t *testing.T, r *http.Request, body []byte,
 			Status:                 res.StatusCode, Header: res.Header, Options: asked.Options,
 		}))
 		report("answer", j.validateBody(op, "responses/"+strconv.Itoa(res.StatusCode), res.Header, w.Body.Bytes()))
+		var answer any
+		if (op.Form == api.JSON || op.Form == api.Upload) && res.StatusCode < 300 && json.Unmarshal(w.Body.Bytes(), &answer) == nil {
+			for _, name := range absentFields(answer, op.Out) {
+				t.Errorf("%s: the answer has no %s", op.ID, name)
+			}
+		}
 	}
 	if res.Header.Get(api.TraceHeader) == "" {
 		t.Errorf("%s: the answer has no %s", op.ID, api.TraceHeader)
@@ -172,6 +179,42 @@ func (j *exchangeValidator) validate(t *testing.T, r *http.Request, body []byte,
 		!strings.HasPrefix(res.Header.Get("Location"), made) {
 		t.Errorf("%s: Location is %q", op.ID, res.Header.Get("Location"))
 	}
+}
+
+// absentFields returns the names of the fields of type t that the JSON value v lacks.
+func absentFields(v any, t reflect.Type) (absent []string) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if t.Kind() == reflect.Slice {
+				absent = append(absent, absentFields(e, t.Elem())...)
+			}
+		}
+	case map[string]any:
+		if t.Kind() == reflect.Map {
+			for _, e := range v {
+				absent = append(absent, absentFields(e, t.Elem())...)
+			}
+		}
+		if t.Kind() != reflect.Struct || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()) {
+			return absent
+		}
+		for _, f := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if f.Anonymous || !f.IsExported() || name == "-" {
+				continue
+			}
+			if e, has := v[name]; has {
+				absent = append(absent, absentFields(e, f.Type)...)
+			} else {
+				absent = append(absent, t.Name()+"."+name)
+			}
+		}
+	}
+	return absent
 }
 
 // validateExchanges returns a handler that validates every exchange with h.

@@ -28,6 +28,7 @@ func (s *Server) buildOpenAPI() (*huma.OpenAPI, error) {
 		}
 	}
 	markPointersNullable(schemas)
+	markAddedFields(schemas)
 	doc := &huma.OpenAPI{
 		OpenAPI:           "3.1.0",
 		JSONSchemaDialect: "https://spec.openapis.org/oas/3.1/dialect/base",

@@ -28,7 +28,8 @@ func exampleResponse(op *api.Operation) (json.RawMessage, error) {
 		return nil, err
 	}
 	api.ReplaceNilCollections(v.Interface())
-	return json.Marshal(v.Interface())
+	b, err := json.Marshal(v.Interface())
+	return api.AddAbsentFields(b, op.Out), err
 }
 
 // exampleRequest returns an example body of op as JSON. For an upload, it returns the form as an object.

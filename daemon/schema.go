@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -85,18 +86,67 @@ func markPointersNullable(schemas huma.Registry) {
 	for name, s := range schemas.Map() {
 		t := schemas.TypeFromRef(schemaRef(name))
 		for _, f := range reflect.VisibleFields(t) {
-			p := s.Properties[jsonName(f)]
-			if p == nil || f.Anonymous || !isNullable(f.Type) {
-				continue
-			}
-			switch {
-			case p.Ref != "":
-				s.Properties[jsonName(f)] = &huma.Schema{Description: p.Description, AnyOf: []*huma.Schema{{Ref: p.Ref}, {Type: "null"}}}
-			case p.Type != "":
-				p.Nullable = true
+			if !f.Anonymous && isNullable(f.Type) {
+				markNullable(s, jsonName(f))
 			}
 		}
 		s.PrecomputeMessages()
+	}
+}
+
+// markNullable marks a property as nullable, if the schema has it.
+func markNullable(s *huma.Schema, name string) {
+	switch p := s.Properties[name]; {
+	case p == nil:
+	case p.Ref != "":
+		s.Properties[name] = &huma.Schema{Description: p.Description, AnyOf: []*huma.Schema{{Ref: p.Ref}, {Type: "null"}}}
+	case p.Type != "":
+		p.Nullable = true
+	}
+}
+
+// markAddedFields marks the properties that api.AddAbsentFields adds to responses: they are nullable if null is added
+// and, in types that occur only in responses, required.
+func markAddedFields(schemas huma.Registry) {
+	requests, responses := map[reflect.Type]bool{}, map[reflect.Type]bool{}
+	for _, op := range api.Operations() {
+		collectStructs(op.In, requests)
+		if returnsJSON(op) {
+			collectStructs(op.Out, responses)
+		}
+	}
+	for name, s := range schemas.Map() {
+		t := schemas.TypeFromRef(schemaRef(name))
+		if !responses[t] {
+			continue
+		}
+		for _, f := range reflect.VisibleFields(t) {
+			if f.Anonymous || !api.OmitsIfEmpty(f) {
+				continue
+			}
+			if api.AbsentValue(f.Type) == "null" && f.Type != reflect.TypeFor[time.Time]() {
+				markNullable(s, jsonName(f))
+			}
+			if !requests[t] {
+				s.Required = append(s.Required, jsonName(f))
+			}
+		}
+	}
+}
+
+// collectStructs adds the struct types that a value of type t can contain.
+func collectStructs(t reflect.Type, to map[reflect.Type]bool) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		collectStructs(t.Elem(), to)
+	case reflect.Struct:
+		if to[t] {
+			return
+		}
+		to[t] = true
+		for _, f := range reflect.VisibleFields(t) {
+			collectStructs(f.Type, to)
+		}
 	}
 }
 

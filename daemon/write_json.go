@@ -23,15 +23,16 @@ func writeJSON(w http.ResponseWriter, op *api.Operation, out any) {
 	if op.ReturnsSecret() {
 		h.Set("Cache-Control", "no-store")
 	}
-	var body bytes.Buffer
-	e := json.NewEncoder(&body)
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false) // the response is not HTML, and evidence is easier to read unescaped
 	_ = e.Encode(out)
-	if tag := entityTag(op, out, body.Bytes()); tag != "" {
+	body := api.AddAbsentFields(buf.Bytes(), op.Out)
+	if tag := entityTag(op, out, body); tag != "" {
 		h.Set("ETag", tag)
 	}
 	w.WriteHeader(responseStatus(op, out))
-	_, _ = w.Write(body.Bytes())
+	_, _ = w.Write(body)
 }
 
 // revisionIndex returns the index of the field that holds a record's revision, or nil if there is none.
