@@ -52,10 +52,10 @@ func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 
 // printDefaultAssessment prints the name of the assessment that a command changes, once, if the user did not name it.
 func (a *app) printDefaultAssessment() {
-	if a.defaultAssessment != "" && !a.flags.quiet {
+	if a.defaultAssessment != "" && !a.namedDefault && !a.flags.quiet {
 		a.printNotice("assessment: %s", a.defaultAssessment)
+		a.namedDefault = true
 	}
-	a.defaultAssessment = ""
 }
 
 // assessmentNotFoundError is returned if no assessment has the given ID or name.

@@ -173,6 +173,7 @@ type app struct {
 	origins map[string]origin
 	// defaultAssessment is the name of the most recently used assessment if the command works on it because none was named.
 	defaultAssessment string
+	namedDefault      bool // whether its name was printed
 	// interruptHint tells the user what is kept and how to continue if the run is interrupted now.
 	interruptHint string
 	// helpErr is an error that occurred while showing help.

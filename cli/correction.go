@@ -20,8 +20,8 @@ func (a *app) correctionCommand() *cobra.Command {
 		Long: `A correction records a person's decision on what a passage shows about a requirement of a control.
 The organization's later drafts apply it to the same passage and, marked as such, to near-identical
 ones. Confirming a line as drafted accepts its quotes; setting it to not evidenced refuses those
-that support it. Use accept and refuse to decide on single passages. Corrections are never exported
-or synced.`,
+that support it. Use accept and refuse to decide on single passages. Corrections never leave the
+organization: they are not exported, and only clones of its assessments get them.`,
 		Example: "  service correction refuse IAC-06 2\n  service correction accept IAC-06 3 --passage ID --as part\n" +
 			"  service correction list --control IAC-06",
 	}, a.correctionList(), a.correctionShow(), a.correctionDecide(api.CorrectionAccepted), a.correctionDecide(api.CorrectionRefused),

@@ -109,6 +109,7 @@ func editMany[V, I any](
 	a.printEditEffect(head, out.VersionID, true, d.gate)
 	return a.out.Print(out, func(p *print.Page) {
 		renderEdit(p, out, "changed")
+		p.Text("To undo this:")
 		p.Command(a.suggestedCommandLine("undo"))
 	})
 }

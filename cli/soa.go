@@ -161,6 +161,7 @@ func (a *app) soaShow() *cobra.Command {
 			}
 			return a.out.Print(v, func(p *print.Page) {
 				applicable, status, review := map[api.Applicability]int{}, map[api.Implementation]int{}, 0
+				carried, changed, earlier := 0, 0, ""
 				for _, i := range items.Data {
 					applicable[i.Applicability]++
 					if i.Applicability.IsApplicable() {
@@ -168,6 +169,12 @@ func (a *app) soaShow() *cobra.Command {
 					}
 					if i.NeedsReview {
 						review++
+					}
+					if i.Carried != nil {
+						carried, earlier = carried+1, i.Carried.Assessment
+						if i.Carried.EvidenceChanged {
+							changed++
+						}
 					}
 				}
 				renderVersionHeader(
@@ -177,6 +184,7 @@ func (a *app) soaShow() *cobra.Command {
 					field("applicability", formatCounts(applicable, applicabilities)),
 					field("of the applicable", formatCounts(status, implementations)),
 					field("needs review", prose.Count(review, "item", "items")+" (`"+a.suggestedCommandLine("soa items --needs-review")+"`)"),
+					field("carried", a.describeCarried(carried, changed, earlier)),
 				)
 				renderDecisiveDocuments(p, v.DecisiveDocuments)
 				talk(p)
@@ -184,6 +192,20 @@ func (a *app) soaShow() *cobra.Command {
 			})
 		},
 	}
+}
+
+// describeCarried says how many items have decisions from an earlier assessment, and how many of these have to be
+// confirmed. It returns "" if there are none.
+func (a *app) describeCarried(carried, changed int, earlier string) string {
+	if carried == 0 {
+		return ""
+	}
+	out := fmt.Sprintf("decisions on %s from %s", prose.Count(carried, "item", "items"), earlier)
+	if changed > 0 {
+		out += fmt.Sprintf("; the evidence of %d has changed, so confirm or change them (`%s`)",
+			changed, a.suggestedCommandLine("soa items --where evidence_changed"))
+	}
+	return out
 }
 
 func renderSoAItem(p *print.Page, i *api.SoAItem) {
@@ -231,8 +253,8 @@ func renderSecondReading(p *print.Page, r *api.SecondReading) {
 
 func renderSoATable(p *print.Page, items []api.SoAItem) {
 	renderTable(p, items, []print.Column{
-		fixed("control"), column("title"), column("applicability"), column("status"), optional(column("evidence")),
-		optional(number("quotes")), optional(number("documents")), optional(column("owner")), optional(column("check")),
+		fixed("control"), column("title"), column("applies"), column("status"), optional(column("evidence")),
+		optional(number("quotes")), optional(number("docs")), optional(column("owner")), optional(column("check")),
 	}, func(i api.SoAItem) []string {
 		return []string{
 			i.ControlCode, i.ControlTitle, prose.Humanize(i.Applicability), prose.Humanize(i.ImplementationStatus),

@@ -103,7 +103,7 @@ func (a *app) reviewRenderer(ctx context.Context, assessment string) func(*print
 		return nil
 	}
 	r, err := call(ctx, a, api.GetReview, &api.SoAInput{SoAVersionID: l.Data[0].ID})
-	if err != nil {
+	if err != nil || r.Outdated && l.Data[0].Status == api.VersionApproved { // reading the items again would change nothing
 		return nil
 	}
 	return func(p *print.Page) {

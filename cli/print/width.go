@@ -54,8 +54,8 @@ func Truncate(s string, width int) string {
 	return strings.TrimRight(head, " ") + "…"
 }
 
-// Wrap breaks text into lines of at most width columns, between words if possible. Existing line
-// breaks are kept. A width below one means no limit.
+// Wrap breaks text into lines of at most width columns, between words if possible, and otherwise after the hyphens,
+// underscores and slashes of long words. Existing line breaks are kept. A width below one means no limit.
 func Wrap(s string, width int) []string {
 	var out []string
 	for _, line := range strings.Split(s, "\n") {
@@ -109,6 +109,9 @@ func wrapLine(s string, width int) (out []string) {
 		}
 		for w > width && word != "" {
 			head, rest := splitAtWidth(word, width)
+			if at := strings.LastIndexAny(head, "-_/") + 1; 2*at > len(head) {
+				head, rest = word[:at], word[at:]
+			}
 			if head == "" { // a single character is wider than the column
 				head, rest, _, _ = uniseg.FirstGraphemeClusterInString(word, -1)
 			}

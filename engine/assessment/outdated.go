@@ -73,7 +73,11 @@ func (k deliverableType[V, I]) findUnapprovedNewest(tx *store.Tx, a *api.Assessm
 	case err != nil:
 		return nil, err
 	case ok && a.State.HasReached(k.approvedState()):
-		text += fmt.Sprintf("; the rest of the assessment is based on the approved version %d.", k.version(&approved).VersionNumber)
+		text += fmt.Sprintf("; the rest of the assessment is based on the approved version %d", k.version(&approved).VersionNumber)
+		if k.version(&approved).ContentSHA256 == head.ContentSHA256 {
+			text += ", which has the same content"
+		}
+		text += "."
 	default:
 		dependent, err := describeDecidedDependent(tx, a, k.gate, head.ID)
 		if dependent == "" || err != nil {

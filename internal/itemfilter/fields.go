@@ -70,6 +70,7 @@ func commonFields[I any](item func(*I) *api.Item, more ...field[I]) []field[I] {
 		{names: []string{"edited_by"}, value: func(i *I) any { return optional(item(i).EditedBy) }},
 		{names: []string{"edited_fields"}, value: func(i *I) any { return append([]string{}, item(i).EditedFields...) }},
 		{names: []string{"carried"}, value: func(i *I) any { return item(i).Carried != nil }},
+		{names: []string{"evidence_changed"}, value: func(i *I) any { return item(i).Carried != nil && item(i).Carried.EvidenceChanged }},
 	}, more...)
 }
 
