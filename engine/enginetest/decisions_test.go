@@ -12,7 +12,8 @@ import (
 )
 
 // TestDecisionsSurvive checks that after any sequence of edits, confirmations, undos, corrections, drafts, changed
-// frameworks, new documents and copies into another assessment, each line has the values that a user last gave it. A new
+// frameworks, new documents, copies into another assessment, edits in a clone and syncs, each line has the values that a
+// user last gave it, or a conflict lists both values if it was edited on both sides. A new
 // draft may ask the user to confirm a decision again, but doesn't change it. A line that a user confirmed as drafted has
 // the same status or is asked again.
 func TestDecisionsSurvive(t *testing.T) {
@@ -20,7 +21,7 @@ func TestDecisionsSurvive(t *testing.T) {
 		status api.Implementation
 		note   string
 	}
-	b, rng, ctx := newBench(t), rand.New(rand.NewPCG(40, 2)), t.Context()
+	b, laptop, rng, ctx := newSyncEngine(t), newSyncEngine(t), rand.New(rand.NewPCG(40, 2)), t.Context()
 	current := b.assess(
 		t,
 		"lgpd",
@@ -29,6 +30,28 @@ func TestDecisionsSurvive(t *testing.T) {
 	)
 	decided, confirmed := map[string]decision{}, map[string]api.Implementation{}
 	wasDecided, wasConfirmed, last := maps.Clone(decided), maps.Clone(confirmed), ""
+	// offline holds the clone's decisions since the last sync, and before what the remote had then.
+	cloned, offline, before := "", map[string]decision{}, map[string]decision{}
+	sync := func(step int) {
+		if cloned != current.ID {
+			return
+		}
+		laptop.sync(t, b, current.ID)
+		if here, there := b.latestSoA(t, current.ID), laptop.latestSoA(t, current.ID); here.ContentSHA256 != there.ContentSHA256 {
+			t.Fatalf("step %d: after a sync, the remote and the clone differ", step)
+		}
+		conflicts, err := b.Sync.ListConflicts(ctx, b.by, &api.SyncConflictsInput{AssessmentID: current.ID})
+		mustSucceed(t, err)
+		for code, d := range offline {
+			delete(confirmed, code)
+			if decided[code] == before[code] {
+				decided[code] = d
+			} else if !slices.ContainsFunc(conflicts.Data, func(c api.SyncConflict) bool { return c.Label == code }) {
+				t.Fatalf("step %d: %s was decided on both sides, and no conflict says so", step, code)
+			}
+		}
+		offline, before = map[string]decision{}, maps.Clone(decided)
+	}
 	statuses := []api.Implementation{api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented}
 	steps := 16
 	if !testing.Short() {
@@ -38,7 +61,8 @@ func TestDecisionsSurvive(t *testing.T) {
 		a := api.AssessmentInput{AssessmentID: current.ID}
 		what := []string{
 			"edit", "edit", "confirm", "confirm", "undo", "undo", "correct", "frameworks", "draft", "document", "carry", "approve",
-		}[rng.IntN(12)]
+			"offline", "offline", "sync",
+		}[rng.IntN(15)]
 		if what == "undo" && last != "edit" && last != "confirm" {
 			what = "edit"
 		}
@@ -57,6 +81,21 @@ func TestDecisionsSurvive(t *testing.T) {
 			_, err = b.Assessments.UpdateSoAItem(ctx, b.by, in)
 			decided[i.ControlCode] = d
 			delete(confirmed, i.ControlCode)
+		case "offline":
+			if cloned != current.ID {
+				laptop.cloneFrom(t, b, current.ID)
+				laptop.sync(t, b, current.ID)
+				cloned, before = current.ID, maps.Clone(decided)
+			}
+			items := laptop.soaItems(t, current.ID)
+			i := items[rng.IntN(len(items))]
+			d := decision{statuses[rng.IntN(len(statuses))], fmt.Sprint("note ", step)}
+			in := &api.UpdateSoAItemInput{SoAItemID: i.ID}
+			in.Body.ImplementationStatus, in.Body.Note = &d.status, api.Some(d.note)
+			_, err = laptop.Assessments.UpdateSoAItem(ctx, laptop.by, in)
+			offline[i.ControlCode] = d
+		case "sync":
+			sync(step)
 		case "confirm":
 			items := b.soaItems(t, current.ID)
 			i := items[rng.IntN(len(items))]
@@ -106,6 +145,7 @@ func TestDecisionsSurvive(t *testing.T) {
 				err = b.approve(t, b.pending(t, current.ID).ID)
 			}
 		case "carry":
+			sync(step)
 			in := &api.CreateAssessmentInput{}
 			in.Body.Name, in.Body.From = fmt.Sprint("Year ", step), current.ID
 			if current, err = b.Assessments.Create(ctx, b.by, in); err == nil {
