@@ -28,13 +28,18 @@ func ListInTx[R any](tx *Tx, t *TenantTable[R], org string, p api.Paging, q Page
 // ListGlobal works like List for a table that belongs to no organization.
 func ListGlobal[R any](ctx context.Context, db *DB, t *Table[R], p api.Paging, q PageQuery[R]) (*api.List[R], error) {
 	var out *api.List[R]
-	err := db.View(ctx, func(tx *Tx) error {
-		q.Cursor, q.Limit = p.Cursor, p.Limit
-		page, err := t.Page(tx, q)
-		out = toList(page, p)
+	err := db.View(ctx, func(tx *Tx) (err error) {
+		out, err = ListGlobalInTx(tx, t, p, q)
 		return err
 	})
-	return out, toCursorError(err)
+	return out, err
+}
+
+// ListGlobalInTx returns a page of a table, like ListGlobal, in a transaction.
+func ListGlobalInTx[R any](tx *Tx, t *Table[R], p api.Paging, q PageQuery[R]) (*api.List[R], error) {
+	q.Cursor, q.Limit = p.Cursor, p.Limit
+	page, err := t.Page(tx, q)
+	return toList(page, p), toCursorError(err)
 }
 
 // toList converts a page to an API list.

@@ -1,8 +1,8 @@
 package identity
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -238,25 +238,20 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 		}
 		preferred = setting.Value
 	}
-	places, err := listMembershipsOf(tx, user.ID, false)
-	if err == nil && p.Local { // of the organizations that it can only read, only this one can be chosen
-		places, err = addReadOnlyMembership(tx, places, user.ID, cmp.Or(wanted, preferred))
+	if wanted == "" {
+		return callerInDefaultOrganization(tx, by, preferred)
 	}
-	if err != nil {
-		return by, err
-	}
-	places = slices.DeleteFunc(places, func(m store.Membership) bool { return m.Status != statusActive })
-	place := slices.IndexFunc(places, func(m store.Membership) bool { return m.OrganizationID == wanted })
+	place, err := membershipIn(tx, by, wanted)
 	switch {
-	case place >= 0:
+	case err != nil:
+		return by, err
+	case place != nil && place.Status == statusActive:
 	case p.key != nil:
 		return by, api.Unauthorized("the owner of this key is no longer a member of its organization")
-	case wanted != "":
-		return by, api.NotMember()
 	default:
-		return callerInDefaultOrganization(tx, by, places, preferred)
+		return by, api.NotMember()
 	}
-	org, err := store.Organizations.Get(tx, places[place].OrganizationID)
+	org, err := store.Organizations.Get(tx, place.OrganizationID)
 	if err != nil {
 		return by, err
 	}
@@ -264,7 +259,7 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 		by.OrganizationID = org.ID // for the audit record of the denied request
 		return by, api.Forbidden("the organization %q is suspended; ask the operator of this service", org.Name)
 	}
-	return callerWithMembership(tx, by, places[place])
+	return callerWithMembership(tx, by, *place)
 }
 
 // readUser returns a user. A local user without an ID is not stored and has only a name.
@@ -286,39 +281,34 @@ func callerWithMembership(tx *store.Tx, by api.Caller, m store.Membership) (_ ap
 	return by, err
 }
 
-// listMembershipsOf lists the memberships of a user. The local user of a data folder can also read its other
-// organizations, because whoever has the folder can; those memberships are not stored.
-func listMembershipsOf(tx *store.Tx, userID string, local bool) (all []store.Membership, err error) {
-	if userID != "" {
-		if all, err = listMemberships(tx, userID); err != nil {
+// membershipIn returns a caller's membership in an organization, or nil if there is none. The local user of a data folder
+// can also read its other organizations, because whoever has the folder can; those memberships are not stored.
+func membershipIn(tx *store.Tx, by api.Caller, org string) (*store.Membership, error) {
+	if by.UserID != "" {
+		m, err := store.Memberships.Get(tx, by.UserID, org)
+		if err == nil {
+			return &m, nil
+		}
+		if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrBadKey) { // it may be any text of a header
 			return nil, err
 		}
 	}
-	if !local {
-		return all, nil
-	}
-	for o, err := range store.Organizations.Scan(tx) {
-		if err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(all, func(m store.Membership) bool { return m.OrganizationID == o.ID }) {
-			all = append(all, store.Membership{OrganizationID: o.ID, UserID: userID, Role: api.RoleOwner, Status: statusActive})
-		}
-	}
-	return all, nil
-}
-
-// addReadOnlyMembership adds the local user's membership in an organization to its memberships, unless it is one of
-// them or the organization doesn't exist.
-func addReadOnlyMembership(tx *store.Tx, all []store.Membership, userID, org string) ([]store.Membership, error) {
-	if org == "" || slices.ContainsFunc(all, func(m store.Membership) bool { return m.OrganizationID == org }) {
-		return all, nil
+	if !by.Local || org == "" {
+		return nil, nil
 	}
 	exists, err := store.Organizations.Has(tx, org)
 	if err != nil || !exists {
-		return all, err
+		if errors.Is(err, store.ErrBadKey) {
+			err = nil
+		}
+		return nil, err
 	}
-	return append(all, store.Membership{OrganizationID: org, UserID: userID, Role: api.RoleOwner, Status: statusActive}), nil
+	return readOnlyMembership(by, org), nil
+}
+
+// readOnlyMembership returns the local user's membership in an organization that it doesn't belong to.
+func readOnlyMembership(by api.Caller, org string) *store.Membership {
+	return &store.Membership{OrganizationID: org, UserID: by.UserID, Role: api.RoleOwner, Status: statusActive}
 }
 
 // isReadOnlyMembership reports whether a membership only lets the local user read an organization.
@@ -336,21 +326,39 @@ func displayedRole(m store.Membership) api.Role {
 // if the caller is not a member of the preferred one. Suspended organizations are skipped, so that
 // omitting the header does not bypass a suspension. Organizations that the local user can only read
 // are never the default.
-func callerInDefaultOrganization(tx *store.Tx, by api.Caller, memberships []store.Membership, preferred string) (api.Caller, error) {
-	var chosen *store.Membership
-	for _, m := range memberships {
+func callerInDefaultOrganization(tx *store.Tx, by api.Caller, preferred string) (api.Caller, error) {
+	isUsable := func(m *store.Membership) (bool, error) {
+		if m == nil || m.Status != statusActive {
+			return false, nil
+		}
 		org, err := store.Organizations.Get(tx, m.OrganizationID)
+		return org.Status != statusSuspended, err
+	}
+	m, err := membershipIn(tx, by, preferred)
+	if err != nil {
+		return by, err
+	}
+	if usable, err := isUsable(m); usable || err != nil {
 		if err != nil {
 			return by, err
 		}
-		if org.Status != statusSuspended && (chosen == nil && !isReadOnlyMembership(m) || org.ID == preferred) {
-			chosen = &m
-		}
+		return callerWithMembership(tx, by, *m)
 	}
-	if chosen == nil {
+	if by.UserID == "" {
 		return by, nil
 	}
-	return callerWithMembership(tx, by, *chosen)
+	for m, err := range store.Memberships.Scan(tx, store.Prefix(by.UserID)) {
+		if err != nil {
+			return by, err
+		}
+		if usable, err := isUsable(&m); usable || err != nil {
+			if err != nil {
+				return by, err
+			}
+			return callerWithMembership(tx, by, m)
+		}
+	}
+	return by, nil
 }
 
 func displayName(u api.User) string {

@@ -1,8 +1,10 @@
 package identity_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -599,6 +601,59 @@ func TestActionsAreAudited(t *testing.T) {
 	}
 	if err != nil || !slices.Equal(actions, want) {
 		t.Errorf("%v\n%s", err, strings.Join(actions, "\n"))
+	}
+}
+
+// TestManyOrganizations checks that a page of the caller's organizations and the choice of the default organization
+// don't read the other organizations.
+func TestManyOrganizations(t *testing.T) {
+	h := newTestService(t)
+	h.createOrganization(t, "Acme", "owner@acme.example")
+	none := h.mustCaller(t, localUser, "")
+	member := api.Caller{UserID: "ada", Actor: api.Actor{Type: api.ActorUser, ID: "ada"}}
+	const many = 60
+	err := h.db.Update(t.Context(), func(tx *store.Tx) error {
+		for n := range many {
+			id := fmt.Sprintf("00000000-0000-7000-8000-%012d", n)
+			if err := store.Organizations.Insert(tx, &api.Organization{Record: api.Record{ID: id}, Slug: id, Status: "active"}); err != nil {
+				return err
+			}
+			m := store.Membership{ID: tx.NewID(), OrganizationID: id, UserID: "ada", Role: api.RoleMember, Status: "active"}
+			if n == 1 {
+				m.Status = "suspended"
+			}
+			if err := store.Memberships.Insert(tx, &m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for by, want := range map[*api.Caller]int{&none: many + 1, &member: many - 1} {
+		var ids []string
+		in := api.Paging{Limit: 7}
+		for {
+			var reads atomic.Int64
+			list, err := h.ListMyOrganizations(store.WithReadCounter(t.Context(), &reads), *by, &in)
+			if err != nil || list.Pagination.Total != want {
+				t.Fatal(list, err)
+			}
+			if by.Local && reads.Load() > 20 {
+				t.Errorf("a page of 7 organizations reads %d records", reads.Load())
+			}
+			for _, o := range list.Data {
+				ids = append(ids, o.ID)
+			}
+			if !list.Pagination.HasMore {
+				break
+			}
+			in.Cursor = *list.Pagination.NextCursor
+		}
+		if len(ids) != want || !slices.IsSorted(ids) || by.Local == (ids[1] != "00000000-0000-7000-8000-000000000001") {
+			t.Errorf("%d of %d organizations: %v", len(ids), want, ids)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -400,48 +401,102 @@ func (s *Service) GetMe(ctx context.Context, by api.Caller, _ *api.None) (*api.M
 
 // ListMyOrganizations lists the organizations the caller belongs to; an API key gets only its own organization.
 func (s *Service) ListMyOrganizations(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.MyOrganization], error) {
+	out := &api.List[api.MyOrganization]{}
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		switch {
+		case by.Actor.Type == api.ActorAPIKey:
+			out, err = listOrganizationOfKey(tx, by, in)
+		case by.Local:
+			out, err = listLocalOrganizations(tx, by, in)
+		default:
+			out, err = listOrganizationsOfMember(tx, by, in)
+		}
+		return err
+	})
+	return out, err
+}
+
+func listOrganizationOfKey(tx *store.Tx, by api.Caller, in *api.Paging) (*api.List[api.MyOrganization], error) {
 	var all []api.MyOrganization
-	err := s.db.View(ctx, func(tx *store.Tx) error {
-		places, err := listMembershipsOf(tx, by.UserID, by.Local)
+	m, err := membershipIn(tx, by, by.OrganizationID)
+	if err != nil {
+		return nil, err
+	}
+	if m != nil && m.Status == statusActive {
+		org, err := store.Organizations.Get(tx, m.OrganizationID)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, m := range places {
-			if m.Status != statusActive || (by.Actor.Type == api.ActorAPIKey && m.OrganizationID != by.OrganizationID) {
-				continue
-			}
-			org, err := store.Organizations.Get(tx, m.OrganizationID)
-			if err != nil {
-				return err
-			}
-			all = append(all, api.MyOrganization{Organization: org, Role: displayedRole(m), Active: org.ID == by.OrganizationID})
+		all = append(all, myOrganization(by, org, m))
+	}
+	return store.PageSlice(all, *in, func(o *api.MyOrganization) string { return o.ID })
+}
+
+// listLocalOrganizations lists all organizations of the data folder, except those in which the local user's membership
+// is not active.
+func listLocalOrganizations(tx *store.Tx, by api.Caller, in *api.Paging) (*api.List[api.MyOrganization], error) {
+	own, hidden := map[string]*store.Membership{}, map[string]bool{}
+	if by.UserID != "" {
+		memberships, err := listMemberships(tx, by.UserID)
+		if err != nil {
+			return nil, err
 		}
-		return nil
+		for i := range memberships {
+			m := &memberships[i]
+			if own[m.OrganizationID] = m; m.Status != statusActive {
+				hidden[m.OrganizationID] = true
+			}
+		}
+	}
+	q := store.PageQuery[api.Organization]{Filter: store.FilterIf(len(hidden) > 0, func(o *api.Organization) bool { return !hidden[o.ID] })}
+	list, err := store.ListGlobalInTx(tx, store.Organizations, *in, q)
+	if err != nil {
+		return nil, err
+	}
+	return api.MapList(list, func(o *api.Organization) api.MyOrganization {
+		return myOrganization(by, *o, cmp.Or(own[o.ID], readOnlyMembership(by, o.ID)))
+	}), nil
+}
+
+// listOrganizationsOfMember lists the organizations in which the caller's membership is active.
+func listOrganizationsOfMember(tx *store.Tx, by api.Caller, in *api.Paging) (*api.List[api.MyOrganization], error) {
+	list, err := store.ListGlobalInTx(tx, store.Memberships, *in, store.PageQuery[store.Membership]{
+		Prefix: store.K(by.UserID), Filter: func(m *store.Membership) bool { return m.Status == statusActive },
 	})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b api.MyOrganization) int { return strings.Compare(a.ID, b.ID) })
-	return store.PageSlice(all, *in, func(o *api.MyOrganization) string { return o.ID })
+	out := &api.List[api.MyOrganization]{Data: make([]api.MyOrganization, 0, len(list.Data)), Pagination: list.Pagination}
+	for i := range list.Data {
+		org, err := store.Organizations.Get(tx, list.Data[i].OrganizationID)
+		if err != nil {
+			return nil, err
+		}
+		out.Data = append(out.Data, myOrganization(by, org, &list.Data[i]))
+	}
+	return out, nil
+}
+
+func myOrganization(by api.Caller, org api.Organization, m *store.Membership) api.MyOrganization {
+	return api.MyOrganization{Organization: org, Role: displayedRole(*m), Active: org.ID == by.OrganizationID}
 }
 
 // ActivateOrganization makes an organization the active one of the session.
 func (s *Service) ActivateOrganization(ctx context.Context, by api.Caller, in *api.OrgInput) (*api.MyOrganization, error) {
 	var out *api.MyOrganization
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		all, err := listMembershipsOf(tx, by.UserID, by.Local)
+		m, err := membershipIn(tx, by, in.OrgID)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(all, func(m store.Membership) bool { return m.OrganizationID == in.OrgID })
-		if i < 0 || all[i].Status != statusActive || (by.Actor.Type == api.ActorAPIKey && in.OrgID != by.OrganizationID) {
+		if m == nil || m.Status != statusActive || (by.Actor.Type == api.ActorAPIKey && in.OrgID != by.OrganizationID) {
 			return api.NotFound("organization", in.OrgID)
 		}
 		org, err := store.Organizations.Get(tx, in.OrgID)
 		if err != nil {
 			return err
 		}
-		out = &api.MyOrganization{Organization: org, Role: displayedRole(all[i]), Active: true}
+		out = &api.MyOrganization{Organization: org, Role: displayedRole(*m), Active: true}
 		switch {
 		case by.Local:
 			return store.Settings.Put(tx, &store.Setting{Name: localOrganization, Value: org.ID})
