@@ -118,14 +118,14 @@ func TestErrorsNameValidValues(t *testing.T) {
 			g.path(api.CreateReport.Path),
 			object{"format": "md"},
 		),
-		"severity: this field can't be changed here; changeable fields: comments,": g.owner.do(
+		"severity: this field can't be changed by this operation; fields that can be changed: comments,": g.owner.do(
 			"PATCH",
 			g.path(api.UpdatePOAMItem.Path),
 			object{"severity": "low"},
 		),
 		"colour: unknown field":                   g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"colour": "red"}),
 		"severity: given 2 times; give one value": g.owner.do("GET", g.path(api.ListGaps.Path)+"?severity=high&severity=low", nil),
-		"a gap must have been assessed; if there is too little evidence to judge, use not_evidenced": g.owner.do(
+		"a gap can't have the status not_assessed; if there is too little evidence to judge, use not_evidenced": g.owner.do(
 			"PATCH",
 			g.path(api.UpdateFinding.Path),
 			object{"status": "not_assessed"},

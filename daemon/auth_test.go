@@ -389,7 +389,7 @@ func TestStrictJSON(t *testing.T) {
 	_, key := w.createOrganization("Acme", "ada@acme.example")
 	for body, want := range map[string]string{
 		`{"name": "a", "name": "b"}`:            `the name \"name\" appears twice`,
-		`{"name": "a"`:                          "ends before it is complete",
+		`{"name": "a"`:                          "the JSON is incomplete",
 		"{\n \"name\": nope}":                   "line 2, column 11",
 		`{"name": "a"} {"name": "b"}`:           "line 1, column 14: unexpected data after the JSON value",
 		"{\"name\": \"\xff\"}":                  "UTF-8",

@@ -107,7 +107,7 @@ func jsonSyntaxError(body []byte, d *jsontext.Decoder, err error) error {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return api.Invalid(fieldPath(field), "%s: the name %q appears twice in one object", lineAndColumn(body, at), field.LastToken())
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return api.Invalid(fieldPath(field), "%s: the JSON ends before it is complete", lineAndColumn(body, int64(len(body))))
+		return api.Invalid(fieldPath(field), "%s: the JSON is incomplete", lineAndColumn(body, int64(len(body))))
 	case syntax != nil && syntax.Err != nil:
 		return api.Invalid(fieldPath(field), "%s: invalid JSON: %v", lineAndColumn(body, at), syntax.Err)
 	}

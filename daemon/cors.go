@@ -27,7 +27,7 @@ var corsExposedHeaders = []string{
 func ParseOrigin(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return "", api.Invalid("", "%q is not a web origin; write it as https://app.example.com", address)
+		return "", api.Invalid("", "%q is not a web origin; use the format https://app.example.com", address)
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }
@@ -51,7 +51,8 @@ func (s *Server) handleCORS(next http.Handler) http.Handler {
 				return
 			}
 		} else if preflight {
-			s.writeError(w, r, api.Forbidden("pages of %s may not call this service; its operator can allow them with --web-origin", origin))
+			s.writeError(w, r, api.Forbidden("pages from %s are not allowed to call this service; its operator can "+
+				"allow them with --web-origin", origin))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -75,7 +76,8 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	case origin == "" || origin == "null":
 		origin = "another site"
 	}
-	return api.Forbidden("pages of %s may not make changes here; the operator can allow them with --web-origin", origin)
+	return api.Forbidden("pages from %s are not allowed to make changes in this service; its operator can allow "+
+		"them with --web-origin", origin)
 }
 
 // isOwnOrigin reports whether an origin is the one that the request was sent to.
@@ -91,7 +93,8 @@ func (s *Server) checkCSRF(r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead &&
 		r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") != "same-origin" {
 		return api.Forbidden(
-			"a change made with a session cookie needs the header Origin (or Sec-Fetch-Site) of an allowed page; programs use an API key",
+			"a request that makes changes with a session cookie must have an Origin or Sec-Fetch-Site header from " +
+				"an allowed page; programs should use an API key",
 		)
 	}
 	return s.checkOrigin(r)

@@ -50,7 +50,7 @@ func TestDelegation(t *testing.T) {
 		api.CodeNotFound,
 		"assessment",
 	)
-	g.owner.delegateTo(ben, time.Now().Add(-time.Hour), nil).wantError(t, "an end that has passed", api.CodeValidation, "the time has passed")
+	g.owner.delegateTo(ben, time.Now().Add(-time.Hour), nil).wantError(t, "a past end", api.CodeValidation, "the time is in the past")
 	g.owner.delegateTo(ben, time.Now().AddDate(2, 0, 0), nil).wantError(t, "without an end worth the name", api.CodeValidation, "366 days")
 	g.owner.delegateTo(g.owner, soon, nil).wantError(t, "oneself", api.CodeValidation, "yourself")
 	ben.delegateTo(vi, soon, nil).wantError(t, "a member lets another", api.CodeForbidden, "")
@@ -173,12 +173,12 @@ func TestDelegationAndSecondPerson(t *testing.T) {
 	cleo.delegateTo(ben, soon, nil)
 	ben.must("PATCH", g.path(api.UpdateSoAItem.Path), map[string]any{"owner": "Ben"})
 	submitted(g.owner)
-	approve(ben).wantError(t, "who edited", api.CodeForbidden, "you edited it")
+	approve(ben).wantError(t, "who edited", api.CodeForbidden, "you edited this deliverable")
 	if id := g.owner.must("POST", g.path(api.RegenerateSoA.Path), nil).str("id"); id != g.ids["soaVersionId"] {
 		t.Errorf("nothing changed, and %s takes the place of what is under review", id)
 	}
 	g.owner.must("PATCH", g.path(api.UpdateSoAItem.Path), map[string]any{"owner": "Ada"})
 	submitted(ben)
-	approve(ben).wantError(t, "who submitted", api.CodeForbidden, "submitted it yourself")
+	approve(ben).wantError(t, "who submitted", api.CodeForbidden, "submitted this deliverable yourself")
 	approve(cleo).wantError(t, "nothing", "", "approved")
 }

@@ -59,7 +59,7 @@ func TestInconsistentPlansAreRejected(t *testing.T) {
 	}
 	one := step("2099-01-15")["milestones"].([]any)[0]
 	for want, body := range map[string]object{
-		"state what is to be done":                {"corrective_action": " \u200b"},
+		"describe the work to be done":            {"corrective_action": " \u200b"},
 		"only an accepted risk has an end date":   {"risk_accepted_until": "2099-03-31"},
 		"is more than 100 years ahead":            {"status": "risk_accepted", "risk_accepted_until": "9999-12-31"},
 		"9998-12-31 is more than 100 years ahead": {"due_date": "9998-12-31"},

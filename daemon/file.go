@@ -41,7 +41,8 @@ type rangeErrorWriter struct {
 func (e *rangeErrorWriter) WriteHeader(status int) {
 	switch status {
 	case http.StatusRequestedRangeNotSatisfiable:
-		e.writeAPIError(api.Invalid("Range", "the range is outside the file; request one within it, e.g. bytes=0-99"))
+		e.writeAPIError(api.Invalid("Range", "the requested range is outside the file; request a range within the "+
+			"file, such as bytes=0-99"))
 	case http.StatusPreconditionFailed:
 		e.writeAPIError(api.Invalid("If-Match", "the file doesn't match If-Match: its ETag is %s", e.Header().Get("ETag")))
 	default:

@@ -78,8 +78,8 @@ func (s *Server) rejectUnknownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocalRequest(r.Context()) && !slices.Contains(anyHostPaths, r.URL.Path) && !s.hosts.serves(r) {
 			s.writeError(w, r, api.Misdirected(
-				"the host %q is not served here; the operator of this service can allow it with --public-url (SERVICE_PUBLIC_URL) or --allowed-host "+
-					"(SERVICE_ALLOWED_HOST)", r.Host[:min(len(r.Host), 255)]))
+				"this service doesn't accept requests for the host %q; its operator can allow the host with "+
+					"--public-url (SERVICE_PUBLIC_URL) or --allowed-host (SERVICE_ALLOWED_HOST)", r.Host[:min(len(r.Host), 255)]))
 			return
 		}
 		next.ServeHTTP(w, r)

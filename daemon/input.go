@@ -198,7 +198,7 @@ func (in *inputReader) declareBody(op *api.Operation, f reflect.StructField) {
 		if text, ok := b.Tag.Lookup("default"); ok {
 			v := reflect.New(b.Type)
 			if err := json.Unmarshal([]byte(text), v.Interface()); err != nil {
-				panic(fmt.Sprintf("daemon: %s: the default of %s: %v", op.ID, b.Name, err))
+				panic(fmt.Sprintf("daemon: %s: the default of %s is invalid: %v", op.ID, b.Name, err))
 			}
 			in.defaults = append(in.defaults, defaultValue{append(slices.Clone(f.Index), b.Index...), v.Elem()})
 		}
@@ -270,7 +270,7 @@ func (in *inputReader) validationErrorWithHints(errs []error) *api.Error {
 		case was == fieldRequired && in.enumChoices[d.Field] != "":
 			d.Message += ": one of " + in.enumChoices[d.Field]
 		case was == fieldUnknown && in.recordFields[d.Field]:
-			d.Message = "this field can't be changed here; changeable fields: " + in.changeableFields
+			d.Message = "this field can't be changed by this operation; fields that can be changed: " + in.changeableFields
 		default:
 			continue
 		}

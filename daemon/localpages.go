@@ -127,7 +127,7 @@ func (p *LocalPages) requireSession(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !p.origins.allows(r):
-			p.site.WriteError(w, r, api.Forbidden("only pages at http://%s may do this", p.o.Host))
+			p.site.WriteError(w, r, api.Forbidden("only pages at http://%s are allowed to do this", p.o.Host))
 		case r.URL.Path == openPath || strings.HasPrefix(r.URL.Path, "/static/"):
 			next.ServeHTTP(w, r)
 		case !p.isSignedIn(r):

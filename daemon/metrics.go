@@ -41,20 +41,20 @@ func newMetrics(e *engine.Engine, limiter *rateLimiter) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(
-			prometheus.CounterOpts{Name: "service_requests_total", Help: "Requests by operation and class of status."},
+			prometheus.CounterOpts{Name: "service_requests_total", Help: "Requests by operation and status class."},
 			[]string{"operation", "status"},
 		),
 		duration: prometheus.NewHistogramVec(
 			prometheus.HistogramOpts{
 				Name:    "service_request_duration_seconds",
-				Help:    "How long requests took, by operation.",
+				Help:    "Request duration by operation.",
 				Buckets: durationBuckets,
 			},
 			[]string{"operation"},
 		),
 		transactions: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "service_store_transaction_seconds",
-			Help:    "Duration of write transactions; other writes wait for them.",
+			Help:    "Duration of write transactions; other writes wait until a transaction ends.",
 			Buckets: durationBuckets,
 		}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests in progress."}),
@@ -73,7 +73,7 @@ func newMetrics(e *engine.Engine, limiter *rateLimiter) *metrics {
 	build := prometheus.NewGauge(
 		prometheus.GaugeOpts{
 			Name:        "service_build_info",
-			Help:        "Always 1; the label holds the version.",
+			Help:        "Always 1; the version is in the label.",
 			ConstLabels: prometheus.Labels{"version": e.Version()},
 		},
 	)
@@ -89,7 +89,8 @@ func newMetrics(e *engine.Engine, limiter *rateLimiter) *metrics {
 		build,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "service_throttled_organizations",
-			Help: "Organizations whose requests were rejected in this minute or the one before because their budget was used up.",
+			Help: "Organizations whose requests were rejected in the current or previous minute because they " +
+				"exceeded their rate limit.",
 		}, func() float64 { return float64(limiter.throttledOrganizations()) }),
 		engineCollector{e},
 		collectors.NewGoCollector(),
@@ -133,12 +134,13 @@ var (
 	)
 	descTraining = prometheus.NewDesc(
 		"service_embedder_training_percent",
-		"Progress of the training of search on a catalog; absent while none is running.",
+		"Progress of training the search on a catalog; absent if no training is running.",
 		[]string{"catalog"},
 		nil,
 	)
-	descStoreBytes        = prometheus.NewDesc("service_store_bytes", "Size of the database file.", nil, nil)
-	descDiskFree          = prometheus.NewDesc("service_disk_free_bytes", "Free space for the data folder.", nil, nil)
+	descStoreBytes = prometheus.NewDesc("service_store_bytes", "Size of the database file.", nil, nil)
+	descDiskFree   = prometheus.NewDesc("service_disk_free_bytes", "Free disk space available to the data "+
+		"folder.", nil, nil)
 	descIndexes           = prometheus.NewDesc("service_search_indexes", "Search indexes in memory, one per assessment.", nil, nil)
 	descMailsQueued       = prometheus.NewDesc("service_emails_queued", "Emails waiting to be sent.", nil, nil)
 	descDeliveriesWaiting = prometheus.NewDesc(
@@ -149,7 +151,8 @@ var (
 	)
 	descLanes = prometheus.NewDesc(
 		"service_delivery_lanes",
-		"Receivers with unsent events: being sent to, waiting for their turn, paused until a retry or until enabled again; slow ones count twice.",
+		"Receivers with unsent events, by state: sending, waiting for their turn, or paused until a retry or until "+
+			"they are enabled again. Slow receivers are also counted as slow.",
 		[]string{"state"},
 		nil,
 	)
@@ -160,17 +163,17 @@ var (
 		[]string{"outcome"},
 		nil,
 	)
-	descModelSeconds = prometheus.NewDesc("service_model_seconds_total", "Total time the model took for requests.", nil, nil)
-	descModelTokens  = prometheus.NewDesc("service_model_tokens_total", "Tokens that the model read and wrote.", []string{"kind"}, nil)
+	descModelSeconds = prometheus.NewDesc("service_model_seconds_total", "Total time the model spent on requests.", nil, nil)
+	descModelTokens  = prometheus.NewDesc("service_model_tokens_total", "Tokens read and written by the model.", []string{"kind"}, nil)
 	descLastBackup   = prometheus.NewDesc(
 		"service_backup_last_timestamp_seconds",
-		"When the last scheduled backup was made; absent if there is none.",
+		"When the last scheduled backup was made; absent if there is no backup.",
 		nil,
 		nil,
 	)
 	descBackupDrill = prometheus.NewDesc(
 		"service_backup_drill_passed",
-		"1 if the last scheduled backup could be restored, otherwise 0; absent if there is none.",
+		"1 if the last scheduled backup could be restored, otherwise 0; absent if there is no backup.",
 		nil,
 		nil,
 	)

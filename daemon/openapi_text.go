@@ -31,38 +31,47 @@ records are added or changed. ` + "`sort`" + ` takes field names, separated by c
 // apiTags lists the tags in display order.
 var apiTags = []*huma.Tag{
 	{Name: "Health", Description: "Health of the service and its parts."},
-	{Name: "Session and user", Description: "Signing in, and the caller's organizations."},
+	{Name: "Session and user", Description: "Sign-in, sessions, and the caller's organizations."},
 	{
-		Name:        "SCF catalog",
-		Description: "Controls, frameworks, requirements, and how they map to each other. A path that takes an id also takes the code.",
+		Name: "SCF catalog",
+		Description: "Controls, frameworks, requirements, and the mappings between them. Paths that contain an ID " +
+			"also accept a code.",
 	},
-	{Name: "SCF import", Description: "Importing a release of the catalog, completely or not at all."},
-	{Name: "Custom frameworks and controls", Description: "An organization's private additions to the catalog, mapped to it."},
+	{Name: "SCF import", Description: "Imports of catalog releases. A release is imported completely or not at all."},
+	{Name: "Custom frameworks and controls", Description: "An organization's own frameworks and controls, mapped " +
+		"to the catalog."},
 	{Name: "Organizations", Description: "Organizations, their members and their API keys."},
-	{Name: "Administration", Description: "Users of the whole service, for platform admins."},
-	{Name: "Assessments", Description: "The central record and its lifecycle of 22 states."},
-	{Name: "Documents", Description: "The evidence. Uploads are processed in the background."},
-	{Name: "Knowledge base", Description: "Passages of the evidence, searchable by meaning, each with its place in the document."},
-	{Name: "Scope and SoA", Description: "What is assessed, and which controls apply, with reasons and evidence."},
-	{Name: "Readers", Description: "Who judges the evidence: requirements with their passages to read, and readings by people or models, as files."},
-	{Name: "Corrections", Description: "People's decisions on what passages show; the organization's later drafts apply them. They are never exported; a clone of an assessment gets those of its client."},
+	{Name: "Administration", Description: "All users of the service. Available only to platform admins."},
+	{Name: "Assessments", Description: "Assessments and their lifecycle of 22 states."},
+	{Name: "Documents", Description: "Documents that contain the evidence. Uploads are processed in the background."},
+	{Name: "Knowledge base", Description: "Passages of the evidence, searchable by meaning, each with its location " +
+		"in the document."},
+	{Name: "Scope and SoA", Description: "The scope of an assessment, and the controls that apply, with reasons " +
+		"and evidence."},
+	{Name: "Readers", Description: "Readers, which judge the evidence. Requirements and their passages can be " +
+		"exported, and the judgments of people or models can be imported."},
+	{Name: "Corrections", Description: "Users' decisions about what passages show, which the organization's later " +
+		"drafts apply. They are never exported, but a clone of an assessment receives those made for the same " +
+		"client."},
 	{Name: "Gap analysis", Description: "Controls whose requirements the evidence doesn't meet."},
-	{Name: "Maturity", Description: "A level from 0 to 5 for each control."},
+	{Name: "Maturity", Description: "Maturity scores: a level from 0 to 5 for each control."},
 	{Name: "POA&M", Description: "The plan of action and milestones."},
 	{Name: "Reports", Description: "Human- and machine-readable documents generated from the deliverables."},
 	{Name: "Approvals", Description: "Decisions that only a user can make. Each applies to the hash of the approved content."},
-	{Name: "Artifacts", Description: "The deliverables with all their numbered versions."},
-	{Name: "Workflows", Description: "Durable runs over an assessment."},
+	{Name: "Artifacts", Description: "The deliverables, with all of their numbered versions."},
+	{Name: "Workflows", Description: "Runs that carry out the steps of an assessment and continue after a restart."},
 	{Name: "Agents", Description: "Runs of the nine pipeline agents. Their output is a draft."},
-	{Name: "Specialized analyses", Description: "Seven specialized analyses, each answered immediately in a fixed format."},
+	{Name: "Specialized analyses", Description: "Seven specialized analyses. Each returns its result immediately, " +
+		"in a fixed format."},
 	{
 		Name:        "Sync",
-		Description: "Clones of an assessment for offline work, and syncing them with the remote.",
+		Description: "Clones of assessments for offline work, and their synchronization with the remote.",
 	},
 	{Name: "Webhooks", Description: "Addresses that receive events."},
 	{
-		Name:        "Integrations",
-		Description: "Chat messages, files in buckets, plan items synced with issue trackers, mail servers. Secrets are write-only.",
+		Name: "Integrations",
+		Description: "Connections to chat tools, storage buckets, issue trackers and mail servers. Secrets are " +
+			"write-only.",
 	},
 	{Name: "Email", Description: "Emails and their templates."},
 	{Name: "Observability", Description: "Metrics, the audit chain and alert rules."},
@@ -80,7 +89,8 @@ var securitySchemes = map[string]*huma.SecurityScheme{
 	},
 	schemeSession: {
 		Type: "apiKey", In: "cookie", Name: api.SessionCookie,
-		Description: "The session cookie, set when signing in. Requests that change data also need an Origin allowed by the operator.",
+		Description: "The session cookie, set at sign-in. Requests that change data also need an `Origin` header " +
+			"that the operator allows.",
 	},
 }
 
@@ -96,7 +106,7 @@ func sharedParameters() map[string]*huma.Param {
 	in := func(name, words string, schema *huma.Schema, example string) *huma.Param {
 		return &huma.Param{Name: name, In: "header", Description: words, Schema: schema, Example: example}
 	}
-	tenant := in(api.TenantHeader, "The organization to act in.", &huma.Schema{Type: huma.TypeString, Format: "uuid"}, exampleOrganization)
+	tenant := in(api.TenantHeader, "The ID of the organization that the request applies to.", &huma.Schema{Type: huma.TypeString, Format: "uuid"}, exampleOrganization)
 	tenant.Required = true
 	key := stringSchema("")
 	key.MinLength, key.MaxLength = intPtr(1), intPtr(255)
@@ -108,14 +118,14 @@ func sharedParameters() map[string]*huma.Param {
 			&huma.Schema{Type: huma.TypeString}, exampleTraceID),
 		"IdempotencyKey": in(
 			api.IdempotencyHeader,
-			"Any text. Repeating the key with the same body within 24 hours returns the first response again.",
+			"Any text. If the same key and body are sent again within 24 hours, the original response is returned.",
 			key,
 			"create-acme-2026",
 		),
 		"Range": in("Range", "The requested bytes.", stringSchema("^bytes="), "bytes=0-1023"),
 		"IfNoneMatch": in(
 			"If-None-Match",
-			"The caller's ETag; returns 304 if the file is unchanged.",
+			"The ETag of the caller's copy; the response is 304 if the file is unchanged.",
 			&huma.Schema{Type: huma.TypeString},
 			`"`+exampleHash+`"`,
 		),
@@ -135,34 +145,35 @@ func sharedHeaders() map[string]*huma.Header {
 			exampleTraceID,
 		),
 		api.RateLimitHeader: in(
-			"Requests allowed per window in this category. Absent over the local socket.",
+			"Requests allowed per rate limit window in this category. Absent over the local socket.",
 			nonNegativeIntegerSchema(),
 			120,
 		),
-		api.RateRemainingHeader: in("Requests remaining in this window. Absent over the local socket.", nonNegativeIntegerSchema(), 117),
-		api.RateResetHeader:     in("Seconds until the next window. Absent over the local socket.", nonNegativeIntegerSchema(), 42),
-		"Retry-After":           in("Seconds to wait.", nonNegativeIntegerSchema(), 42),
+		api.RateRemainingHeader: in("Requests remaining in the current rate limit window. Absent over the local "+
+			"socket.", nonNegativeIntegerSchema(), 117),
+		api.RateResetHeader: in("Seconds until the next rate limit window. Absent over the local socket.", nonNegativeIntegerSchema(), 42),
+		"Retry-After":       in("Seconds to wait.", nonNegativeIntegerSchema(), 42),
 		"Location": in(
 			"The path of the created record.",
 			&huma.Schema{Type: huma.TypeString, Format: "uri-reference"},
 			api.Prefix+"/assessments/"+exampleID,
 		),
 		api.IdempotencyReplayed: in(
-			"true if this is the response to an earlier request with the same key.",
+			"`true` if this is the response to an earlier request with the same key.",
 			&huma.Schema{Type: huma.TypeString, Enum: []any{"true"}},
 			"true",
 		),
 		"ETag": in(
-			"Of a record: its revision, or a hash of its content; of a file: its SHA-256. In quotes.",
+			"In quotes: a record's revision or the hash of its content, or a file's SHA-256 hash.",
 			&huma.Schema{Type: huma.TypeString},
 			`"`+exampleHash+`"`,
 		),
 		"Content-Disposition": in(
-			"Whether to save or display the file, and its name.",
+			"Whether the client should save or display the file, and the file name.",
 			&huma.Schema{Type: huma.TypeString},
 			`attachment; filename="access-control-policy.pdf"`,
 		),
-		"Accept-Ranges": in("bytes if ranges are supported.", &huma.Schema{Type: huma.TypeString}, "bytes"),
+		"Accept-Ranges": in("`bytes` if range requests are supported.", &huma.Schema{Type: huma.TypeString}, "bytes"),
 	}
 }
 
@@ -175,8 +186,9 @@ var errorCodeDescriptions = map[api.ErrorCode]string{
 	api.CodeTenantRequired: "the header " + api.TenantHeader + " is missing",
 	api.CodeInvalidState:   "the state of the record does not allow this; details list the allowed states",
 	api.CodeApproval:       "a user must decide first; details name the gate and the approval",
-	api.CodeRateLimit:      "too many requests in this window",
-	api.CodeInternal:       "an internal error, or a problem for the operator to fix; the log has details under the trace id",
+	api.CodeRateLimit:      "too many requests in the current rate limit window",
+	api.CodeInternal: "an internal error, or a problem for the operator to fix; to find the details, search " +
+		"the log for the trace ID",
 }
 
 // operationDescription returns the description of an operation, followed by who may call it and its rate
@@ -188,26 +200,28 @@ func operationDescription(op *api.Operation) string {
 	}
 	switch {
 	case op.Access == api.Public:
-		b.WriteString("No credential is needed.")
+		b.WriteString("No credentials are required.")
 	case op.Access == api.Platform && op.Permission == api.SCFImport:
-		fmt.Fprintf(&b, "For platform admins; an API key needs the scope `%s`.", api.SCFImport)
+		fmt.Fprintf(&b, "Available to platform admins. An API key needs the scope `%s`.", api.SCFImport)
 	case op.Access == api.Platform:
-		fmt.Fprintf(&b, "For platform admins; an API key needs the scope `%s`.", api.PlatformAdmin)
+		fmt.Fprintf(&b, "Available to platform admins. An API key needs the scope `%s`.", api.PlatformAdmin)
 	case op.Permission == "":
-		b.WriteString("For anyone who is signed in.")
+		b.WriteString("Available to all signed-in users.")
 	default:
-		fmt.Fprintf(&b, "Needs the permission `%s`, available to the role %s.", op.Permission, describeLowestRole(op.Permission))
+		fmt.Fprintf(&b, "Requires the permission `%s`, available to the role %s.", op.Permission, describeLowestRole(op.Permission))
 		if op.Access == api.SignedIn {
-			b.WriteString(" The role that counts is the one in the path's organization, otherwise in the tenant header's, otherwise in the active one.")
+			b.WriteString(" The caller's role is checked in the organization in the path. If there is none in the " +
+				"path, it is checked in the organization in the tenant header, or else in the active organization.")
 		}
 	}
 	if op.Status == http.StatusCreated && api.CollectionPath(reflect.New(op.Out).Interface()) == "" {
-		b.WriteString(" The created record has no address of its own, so there is no `Location`.")
+		b.WriteString(" The created record has no address of its own, so the response has no `Location` header.")
 	}
 	if op.ReturnsSecret() {
 		b.WriteString(" The response contains a secret that is shown once; caches must not store it.")
 	}
-	fmt.Fprintf(&b, " Counted as `%s`: %d requests in %d seconds for each key or session, and %d for an organization.",
+	fmt.Fprintf(&b, " Rate limit category `%s`: %d requests in %d seconds for each key or session, and %d for each "+
+		"organization.",
 		op.Rate, api.RateLimits[op.Rate], api.RateWindowSeconds, api.OrgRateFactor*api.RateLimits[op.Rate])
 	return b.String()
 }
@@ -244,5 +258,5 @@ func successDescription(op *api.Operation) string {
 	case op.Method == http.MethodGet:
 		return "The requested record"
 	}
-	return "Done; the updated record"
+	return "The updated record"
 }

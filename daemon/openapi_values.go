@@ -20,7 +20,7 @@ const (
 	examplePolicy       = "Access control policy"
 	examplePolicyFile   = "access-control-policy.pdf"
 	exampleQuote        = "Access rights are reviewed every quarter by the owner of the system."
-	exampleMissing      = "No record shows that accounts of leavers are closed."
+	exampleMissing      = "No record shows that the accounts of former employees are closed."
 	exampleFormula      = "(implemented + 0.5 × partially implemented) ÷ applicable"
 	exampleCount        = 12
 )
@@ -67,7 +67,8 @@ var exampleFields = map[string]any{
 	"CorrectedPassage.text": exampleQuote, "AppliedCorrection.label": "states", "AppliedCorrection.quote": exampleQuote,
 	"AppliedCorrection.decided_by": "Ada Byron", "near_identical": true, "partly_because": "The document is a template with 12 blanks.", "statement_number": 1, "AddCorrectionInput.label": "states",
 	"AddCorrectionInput.quote": exampleQuote, "CorrectionAgreement.corrections": 41, "CorrectionAgreement.accepted": 30, "CorrectionAgreement.refused": 11, "CorrectionAgreement.not_compared": 0,
-	"CorrectionAgreement.confidence": 0.95, "CorrectionAgreement.notes": []string{"The interval counts lines, not passages."}, "ReaderAgreement.reader": "builtin/21", "AgreementCount.not_read": 0,
+	"CorrectionAgreement.confidence": 0.95, "CorrectionAgreement.notes": []string{"The confidence interval is based on " +
+		"items, not passages."}, "ReaderAgreement.reader": "builtin/21", "AgreementCount.not_read": 0,
 	"AgreementCount.passages": 41, "AgreementCount.lines": 20, "AgreementCount.agreed": 33, "AgreementCount.share": 0.805,
 	"AgreementCount.low": 0.563, "AgreementCount.high": 0.943,
 	"Reader.model": nil, "second_reading": nil, "SecondReading.reader": "model.qwen3-8b.9f2c1d4b",
@@ -127,18 +128,19 @@ var exampleFields = map[string]any{
 	"label": "2026.1.1", "source_filename": "scf-2026.1.1.xlsx", "is_starter": false, "Domain.code": "IAC", "Domain.name": "Identification and authentication",
 	"principle": "People and machines are authenticated.", "intent": "No one can act under another identity.", "Control.code": "IAC-06",
 	"Control.title": "Multi-factor authentication", "Control.description": "Users sign in with multi-factor authentication.",
-	"question":       "Is a second factor required?",
+	"question":       "Is multi-factor authentication required?",
 	"Control.weight": 9, "Control.applicability": []string{"people", "technology"}, "csf_function": "protect", "cadence": "annual",
 	"solutions": map[string]string{
-		"small": "The second factor of the mail provider.",
-	}, "Control.maturity": map[string]string{"0": "Nothing is done.", "3": "It is required everywhere."},
+		"small": "Use the mail provider's second factor.",
+	}, "Control.maturity": map[string]string{"0": "Nothing is done.", "3": "Multi-factor authentication is required " +
+		"everywhere."},
 	"risks": []string{
 		"unauthorized access",
 	}, "threats": []string{"stolen passwords"}, "baselines": []string{"essential"}, "scrm_tiers": []string{"operational"},
 	"Control.traits": []string{}, "tags": []string{"access"}, "errata": []string{}, "extra": map[string]string{}, "EvidenceRequest.code": "E-IAC-04", "area": "Access",
-	"artifact": "Settings of the sign-in service", "AssessmentObjective.code": "IAC-06_A01", "AssessmentObjective.text": "A second factor is required.", "rigor": 1,
+	"artifact": "Sign-in service settings", "AssessmentObjective.code": "IAC-06_A01", "AssessmentObjective.text": "A second factor is required.", "rigor": 1,
 	"AssessmentObjective.applicability": []string{"technology"}, "origins": []string{}, "CompensatingControl.control_code": "IAC-10",
-	"CompensatingControl.name": "Passwords", "CompensatingControl.justification": "Long passwords narrow the gap.", "is_deprecated": false, "is_material": false,
+	"CompensatingControl.name": "Passwords", "CompensatingControl.justification": "Long passwords reduce the risk.", "is_deprecated": false, "is_material": false,
 	"Framework.code": "iso-27001-2022", "Framework.name": "ISO/IEC 27001:2022", "publisher": "ISO", "jurisdiction": "international", "Framework.title": "Information security management systems",
 	"source_url": "https://www.iso.org/standard/27001", "column": "ISO 27001 2022", "aliases": []string{"iso-27001"}, "includes": []string{},
 	"Requirement.code": "A.8.5", "Requirement.title": "Secure authentication", "Requirement.text": nil, "Mapping.source": "scf-workbook", "relationship": "intersects",
@@ -146,7 +148,7 @@ var exampleFields = map[string]any{
 	"control_codes": []string{
 		"IAC-06",
 	}, "sheet": "SCF 2026.1", "cell": "D17", "ImportWarning.message": "spaces around the code were removed",
-	"ImportRun.dry_run": false, "from_label": "2025.4", "to_label": "2026.1.1", "ControlRef.code": "IAC-06.7", "ControlRef.title": "Second factors that resist phishing",
+	"ImportRun.dry_run": false, "from_label": "2025.4", "to_label": "2026.1.1", "ControlRef.code": "IAC-06.7", "ControlRef.title": "Phishing-resistant second factors",
 	"ControlChange.code": "IAC-06", "from_title": "Second factor", "to_title": "Multi-factor authentication", "from_weight": 8, "to_weight": 9, "deprecated": false,
 	"frameworks_added": []string{
 		"nist-csf-2.0",
@@ -158,16 +160,16 @@ var exampleFields = map[string]any{
 	"MappingDocument.focal_document": "ISO/IEC 27001:2022", "MappingDocument.release": "2025.4", "rows": 146, "elements": 93, "related": 146,
 	"mappings_confirmed": 140, "mappings_added": 6, "mappings_unnamed": 0, "requirements_added": 2, "requirements_worded": 91, "documents": []api.MappingDocument{},
 	"ImportSTRMInput.file": "(the document)", "ImportSTRMInput.version": "2026.1.1", "ImportSTRMInput.framework": "iso-27001-2022", "ImportWorkbookInput.aliases": "",
-	"Hazard.code": "R-AC-1", "Hazard.group": "Access", "Hazard.title": "Inability to tell who acted", "Hazard.description": "Accounts are shared.", "Hazard.csf_function": "protect",
+	"Hazard.code": "R-AC-1", "Hazard.group": "Access", "Hazard.title": "Actions can't be traced to a person", "Hazard.description": "Accounts are shared.", "Hazard.csf_function": "protect",
 	"Principle.number": "1", "Principle.name": "Privacy by design", "Principle.description": "Privacy is considered from the start.",
 	"FrameworkAlias.code": "iso-27001-2022", "names": []string{"ISO 27001 v2022"}, "from_code": "nist-csf-1.1", "to_code": "nist-csf-2.0",
 
 	// Custom frameworks and controls, and migrations to another catalog.
-	"CustomFrameworkBody.code": "yard-rules", "CustomFrameworkBody.name": "Yard rules", "CustomRequirement.code": "Y-1", "CustomRequirement.title": "Second factors in the yard",
+	"CustomFrameworkBody.code": "yard-rules", "CustomFrameworkBody.name": "Yard rules", "CustomRequirement.code": "Y-1", "CustomRequirement.title": "Multi-factor authentication for cranes",
 	"CustomRequirement.text":     "Everyone who operates a crane signs in with multi-factor authentication.",
 	"CustomRequirement.controls": []string{"IAC-06"}, "CustomControlBody.controls": []string{"IAC-06"},
 	"applicability":          []string{"people", "technology"},
-	"CustomRelation.control": "IAC-06", "CustomRelation.rationale": "Both require a second factor.", "CustomControlBody.code": "YARD-01", "CustomControlBody.maturity": map[string]string{"3": "The log is read every week."}, "CustomControlBody.csf_function": "protect", "CustomChange.count": 12, "CustomChange.name": "Yard rules", "CustomChange.code": "yard-rules", "CustomControlBody.title": "Cranes are locked at night",
+	"CustomRelation.control": "IAC-06", "CustomRelation.rationale": "Both requirements call for a second factor.", "CustomControlBody.code": "YARD-01", "CustomControlBody.maturity": map[string]string{"3": "The log is read every week."}, "CustomControlBody.csf_function": "protect", "CustomChange.count": 12, "CustomChange.name": "Yard rules", "CustomChange.code": "yard-rules", "CustomControlBody.title": "Cranes are locked at night",
 	"CustomControlBody.description": "No crane is operated between dusk and dawn.", "traits": []string{}, "evidence_requests": []string{"The crane log"}, "assessment_objectives": []string{"The log shows no operation at night."},
 	"CustomControlBody.requirements": map[string][]string{
 		"yard-rules": {"Y-1"},
@@ -183,7 +185,7 @@ var exampleFields = map[string]any{
 	"UpdateAssessmentInput.framework_id": "iso-27001-2022", "UpdateAssessmentInput.framework_ids": []string{"nist-csf-2.0"}, "closed_at": nil,
 	"Assessment.state": api.StateSoAUnderReview, "AssessmentStatus.state": api.StateSoAUnderReview, "next_states": []api.State{api.StateSoAApproved},
 	"blocked_by": []string{
-		"the Statement of Applicability waits for an approval",
+		"the Statement of Applicability is waiting for approval",
 	}, "status_set_by": "Ann Example", "Outdated.reason": "scope",
 	"owner_has_left": false, "FormerOwner.item_count": 3, "FormerOwner.owner": "Ben Byte", "next_step": "review the Statement of Applicability, then submit it",
 	"FormerOwner.message": "Ben Byte has left the organization and still owns 3 items of the gap analysis.",
@@ -210,12 +212,13 @@ var exampleFields = map[string]any{
 	"legal_entities": []string{
 		"Acme GmbH",
 	}, "data_types": []string{"Customer records"}, "third_parties": []string{"Hosting provider"}, "exclusions": []string{"The museum shop"},
-	"assumptions": []string{"The policies uploaded are in force."}, "constraints": []string{"No interviews were held."},
+	"assumptions": []string{"The uploaded policies are in force."}, "constraints": []string{"No interviews were held."},
 	"Scope.traits": map[string]api.Trait{
-		"uses_cloud": {Value: "true", Source: "evidence", Reason: "two documents name a hosting provider", Evidence: []api.Evidence{}},
+		"uses_cloud": {Value: "true", Source: "evidence", Reason: "two documents mention a hosting provider", Evidence: []api.Evidence{}},
 	},
-	"Trait.reason": "two documents name a hosting provider", "ScopeBody.reset": []string{"outsources_it"}, "ScopeBody.traits": map[string]api.TraitSetting{"uses_cloud": {Value: truePtr()}, "has_ot": {}},
-	"statement": "Access rights are reviewed.", "Statement.text": "Access rights are reviewed.", "Statement.reason": "a passage states it in other words",
+	"Trait.reason": "two documents mention a hosting provider", "ScopeBody.reset": []string{"outsources_it"}, "ScopeBody.traits": map[string]api.TraitSetting{"uses_cloud": {Value: truePtr()}, "has_ot": {}},
+	"statement": "Access rights are reviewed.", "Statement.text": "Access rights are reviewed.", "Statement.reason": "a passage states the requirement in " +
+		"other words",
 	"inclusion_reasons": []string{
 		"framework",
 	}, "SoAItem.rationale": "The framework requires it and the company has user accounts.", "SoAItemChange.rationale": "The framework requires it.",
@@ -225,21 +228,25 @@ var exampleFields = map[string]any{
 	"DecisiveDocument.filename": "access-control-policy.md", "lines_changed": 0, "lines_alone": 4,
 	"coverage_ratio": 0.67, "in_operation": true, "SoAItem.reason": "two of three requirements are covered", "SoAItem.implementation_status": api.PartiallyImplemented,
 	"SoAItem.evidence_coverage": api.CoveragePartial, "SoAItemChange.implementation_status": api.PartiallyImplemented, "needs_review": false,
-	"ValidationIssue.rule": "rationale_required", "ValidationIssue.message": "IAC-06 is out of scope but gives no reason", "valid": false, "SoAValidation.errors": 1, "SoAValidation.warnings": 0,
+	"ValidationIssue.rule": "rationale_required", "ValidationIssue.message": "IAC-06 is out of scope, but no reason " +
+		"is given", "valid": false, "SoAValidation.errors": 1, "SoAValidation.warnings": 0,
 	"CreateGapInput.control_id": "IAC-06", "CreateGapInput.status": api.NotImplemented, "CreateGapInput.severity": api.SeverityHigh,
 	"Finding.status": api.NotImplemented, "Finding.result": api.NotMet, "Finding.severity": api.SeverityHigh, "FindingChange.status": api.PartiallyImplemented,
 	"FindingChange.severity": api.SeverityMedium, "gap_type": "implementation", "severity_reason": "weight 9 × not met = high", "severity_points": 8.2,
-	"condition": "A second factor is required only on the mail service.", "criteria": "Users sign in with multi-factor authentication.",
-	"cause":  "The shop's administration has its own accounts.",
-	"effect": "A stolen password is enough to change prices.", "recommendation": "Require a second factor in the shop's administration.", "Finding.source": "analysis",
+	"condition": "Only the mail service requires a second factor.", "criteria": "Users sign in with multi-factor authentication.",
+	"cause":  "The shop's admin site has its own accounts.",
+	"effect": "A stolen password is enough to change prices.", "recommendation": "Require a second factor on the shop's " +
+		"admin site.", "Finding.source": "analysis",
 	"by_result": map[api.Result]int{api.Met: 40, api.NotMet: 11}, "by_type": map[string]int{"implementation": 7, "evidence": 4},
-	"previous_level": 1, "MaturityScore.criteria": "It is planned and tracked.", "next_criteria": "It follows a written standard everywhere.",
+	"previous_level": 1, "MaturityScore.criteria": "The practice is planned and tracked.", "next_criteria": "The practice follows a written standard " +
+		"across the organization.",
 	"MaturityScore.rationale": "A policy and a plan were found, but no records.", "MaturityScoreChange.rationale": "The records were shown in a meeting.",
 	"assessed_pct": 83.3, "mean": 1.9, "weighted_mean": 2.1, "minimum": 0, "target_mean": 3.0, "by_level": map[string]int{"0": 4, "1": 9, "2": 21, "3": 6},
-	"poam_code": "POAM-001", "weakness": "A second factor is required only on the mail service.", "corrective_action": "Require a second factor in the shop's administration.",
+	"poam_code": "POAM-001", "weakness": "Only the mail service requires a second factor.", "corrective_action": "Require a second factor on the shop's " +
+		"admin site.",
 	"priority": 1, "owner_role": "IT operations", "resources": "Two days of an administrator's time", "dependencies": []string{}, "acceptance_criteria": []string{"Sign-in without a second factor fails."},
 	"expected_evidence": []string{
-		"Settings of the sign-in service",
+		"Sign-in service settings",
 	}, "risk_accepted_until": nil, "vendor_dependency": nil, "comments": "Ordered on 2026-11-18.",
 	"expired_acceptances": []string{}, "also_closes": []string{}, "beyond_180_days": []string{}, "not_met": []string{"3.1.3"}, "CMMCEligibility.not_assessed": []string{}, "blocking": []string{}, "CMMCEligibility.score": 0.991, "CMMCEligibility.points": 109,
 	"since_version": 1, "requirements_only": 1,
@@ -276,15 +283,18 @@ var exampleFields = map[string]any{
 	"DataProblem.record":  "document \"" + examplePolicyFile + "\"",
 	"DataProblem.message": "the file was altered; restore a backup",
 	"last_signal":         nil, "AuditVerification.ok": true, "records": 412, "head": exampleHash, "problem": nil,
-	"AuditProblem.kind": "changed", "AuditProblem.message": "its content doesn't match its hash",
+	"AuditProblem.kind": "changed", "AuditProblem.message": "the record's content doesn't match its hash",
 	"key_id": "3f9a0c1d2b4e5f60", "public_key": "2Zxd1c8hH0m5z1Q0l3uY7o9vJ6s2K8w4n1r5t7y9A0E=", "signature": "bm90IGEgcmVhbCBzaWduYXR1cmU=", "from_version": 1, "to_version": 2, "from_sha256": exampleHash, "to_sha256": exampleHash,
 	"where": "domain == 'IAC' && status == 'not_evidenced'", "item_ids": nil, "EditResult.matched_count": 12, "EditResult.dry_run": false,
 	"ItemSelection.content_sha256": exampleHash, "FieldChange.field": "owner", "FieldChange.from": "", "FieldChange.to": "Head of IT",
 	"EditResult.skipped": nil, "EditedLine.edited_since": nil, "skip_edited": false, "UndoInput.edit_id": nil, "made": nil,
 	"drawn_at": nil, "drawn_by": "Ada Byron", "must_read": 14, "must_read_left": 0, "population": 180, "sampled": 61, "sampled_left": 0,
 	"ReviewSample.wrong": 1, "not_read": 119, "at_most_wrong": 12, "ReviewSample.confidence": 0.95, "suggested_size": 93, "DrawReviewInput.size": 59,
-	"DrawReviewInput.seed": 0, "outdated": false, "ReviewSample.statement": "Of 119 items you have not read, at most 12 are wrong, with 95 % confidence.",
-	"ReviewSample.next_step": "A sample of 93 with no further errors would bring it below that.", "ReviewLine.reason": "sample of partially implemented",
+	"DrawReviewInput.seed": 0, "outdated": false, "ReviewSample.statement": "Of the 119 items you have not reviewed, " +
+		"at most 12 are wrong, with 95% confidence.",
+	"ReviewSample.next_step": "That is more than 5%. A sample of 93 items with no further errors would bring the " +
+		"limit below 5%.", "ReviewLine.reason": "in the sample of items with the status " +
+		"partially implemented",
 	"DiffLine.item": "IAC-06", "DiffLine.field": "owner", "DiffLine.from": "", "DiffLine.to": "Head of IT",
 	"DiffLine.text": "~ IAC-06 owner: (nothing) → Head of IT", "added": 0, "removed": 0, "changed": 1, "Last-Event-ID": "7",
 	"WorkflowStep.status": "running", "waiting_for": nil, "SignalInput.name": "continue", "payload": map[string]any{"by": "Ada Byron"},
@@ -293,7 +303,8 @@ var exampleFields = map[string]any{
 	"confidence_score":    78.0, "auditor_notes": "The evidence covers the mail service only.", "is_compliant": false,
 	"systemModuleName": "shop-admin", "rawLogsExcerpt": "2026-11-19T23:58:02Z sign-in failed user=admin from=203.0.113.7 (412 times)", "is_false_positive": false, "severity_level": "high",
 	"attack_vector_guessed": "password guessing", "affected_assets_identified": []string{"shop-admin"}, "immediate_containment_actions": []string{"Close the account admin."},
-	"requires_dpo_breach_notification": false, "technicalRiskDescription": "The shop's administration requires only a password.", "businessContext": "The shop generates most of the revenue.",
+	"requires_dpo_breach_notification": false, "technicalRiskDescription": "The shop's admin site requires only a " +
+		"password.", "businessContext": "The shop generates most of the revenue.",
 	"executive_summary": "A stolen password would be enough to change prices.", "urgency_metric": 72.0, "financial_impact_estimate": "Up to one week's revenue.",
 	"regulatory_impact": "Customers would have to be notified.", "board_level_recommendation": "Require a second factor by the end of the year.",
 	"vendorName": "Hosting provider", "contractExcerpt": "The provider processes personal data on the customer's instructions only.", "liability_cap_identified": "One year's fees",
@@ -303,13 +314,13 @@ var exampleFields = map[string]any{
 	"evidenceContext": map[string]any{
 		"is_compliant":     false,
 		"missing_elements": []any{exampleMissing},
-	}, "systemArchitectureDescription": "A shop behind one proxy.",
+	}, "systemArchitectureDescription": "An online shop behind a reverse proxy.",
 	"sprint_action_items": []string{
-		"Turn on the second factor for administrators.",
+		"Turn on multi-factor authentication for administrators.",
 	}, "devops_commands_suggested": []string{"shopctl auth require-second-factor --role admin"},
 	"priority_level": "high", "estimated_effort": "small", "AnalyzeRoPAInput.text": "Customer records are kept for orders and support.", "RequiredControl.control_id": "IAC-06",
 	"RequiredControl.name": "Multi-factor authentication", "RequiredControl.reason": "Many people can read the records.", "suggested_risk_level": "medium", "suggested_legal_basis": "contract",
-	"is_dpia_required": false, "projectDescription": "Support reads orders in a new tool.", "ropaContext": map[string]any{"suggested_risk_level": "medium"},
+	"is_dpia_required": false, "projectDescription": "Support staff view orders in a new tool.", "ropaContext": map[string]any{"suggested_risk_level": "medium"},
 	"residual_risk_level": "low", "mitigating_controls_required": []string{"IAC-06"}, "justification": "Access is restricted and logged.",
 
 	// Notifications and monitoring.
@@ -337,7 +348,7 @@ var exampleFields = map[string]any{
 	"EmailTemplate.text": "{{report}} of {{assessment}} is ready.", "PutTemplateInput.text": "{{report}} of {{assessment}} is ready.",
 	"PreviewBody.subject": "{{report}} of {{assessment}} is ready", "PreviewBody.text": "{{report}} of {{assessment}} is ready.", "EmailTemplate.html": "<p>{{report}} of {{assessment}} is ready.</p>",
 	"PutTemplateInput.html": "<p>{{report}} of {{assessment}} is ready.</p>", "PreviewBody.html": "<p>{{report}} of {{assessment}} is ready.</p>",
-	"SendEmailInput.subject": "Quarterly plan", "SendEmailInput.text": "It is in the shared folder.", "SendEmailInput.html": "<p>It is in the shared folder.</p>",
+	"SendEmailInput.subject": "Quarterly plan", "SendEmailInput.text": "The plan is in the shared folder.", "SendEmailInput.html": "<p>The plan is in the shared folder.</p>",
 	"Email.subject": "Full report of Acme 2026 is ready", "Email.status": "sent", "EmailRecipient.status": "sent", "EmailRecipient.address": "ada@acme.example",
 	"EmailPreview.subject": "Full report of Acme 2026 is ready", "EmailPreview.text": "Full report of Acme 2026 is ready.", "EmailPreview.html": "<p>Full report of Acme 2026 is ready.</p>",
 	"EmailTemplate.variables": []string{
@@ -362,7 +373,7 @@ func truePtr() *bool { b := true; return &b }
 // exampleErrors holds an example error for each of the nine codes.
 var exampleErrors = map[api.ErrorCode]api.Error{
 	api.CodeUnauthorized: {Message: "sign in, or send an API key as Authorization: Bearer service_live_…"},
-	api.CodeForbidden:    {Message: `this needs the permission soa:write, which the role "viewer" does not have`},
+	api.CodeForbidden:    {Message: `this needs the permission soa:write, which the role "viewer" doesn't include`},
 	api.CodeNotFound:     {Message: `there is no assessment "` + exampleOtherID + `" here`},
 	api.CodeValidation: {
 		Message: "name: this field is required",
@@ -376,8 +387,8 @@ var exampleErrors = map[api.ErrorCode]api.Error{
 		},
 	},
 	api.CodeApproval: {
-		Message: "the Statement of Applicability has to be approved first",
-		Details: []api.ErrorDetail{{Gate: api.GateSoA, Reason: "it is waiting for a decision", ApprovalID: new(exampleID)}},
+		Message: "the Statement of Applicability must be approved first",
+		Details: []api.ErrorDetail{{Gate: api.GateSoA, Reason: "the approval is waiting for a decision", ApprovalID: new(exampleID)}},
 	},
 	api.CodeRateLimit: {Message: "too many requests; try again in 42 seconds"},
 	api.CodeInternal:  {Message: "internal error; to find the details, search the service log for this trace ID"},

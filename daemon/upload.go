@@ -73,7 +73,7 @@ func readUploadForm(w http.ResponseWriter, r *http.Request, t reflect.Type) (in 
 		part, err := form.NextPart()
 		switch {
 		case errors.Is(err, io.EOF) && file == nil:
-			return nil, nil, "", api.Invalid("file", "the form has no part named \"file\" with a file in it")
+			return nil, nil, "", api.Invalid("file", "the form has no part named \"file\" that contains a file")
 		case errors.Is(err, io.EOF):
 			v.FieldByName("File").Set(reflect.ValueOf(api.UploadFile{Filename: name, Content: file.file}))
 			fields, err := json.Marshal(formFields(v))
@@ -154,7 +154,7 @@ func setFormField(v reflect.Value, part *multipart.Part) error {
 	for i := range t.NumField() {
 		if f := t.Field(i); f.Tag.Get("form") == part.FormName() && f.Type.Kind() == reflect.String {
 			if v.Field(i).Len() > 0 {
-				return api.Invalid(formFieldName(part), "send the field once")
+				return api.Invalid(formFieldName(part), "send this field only once")
 			}
 			v.Field(i).SetString(string(b))
 			return nil

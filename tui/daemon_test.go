@@ -194,7 +194,7 @@ func overEachWay(t *testing.T, h *home) {
 			s.press("esc", "R")
 			s.sees("39 to read, others hidden (R)")
 			s.press("y")
-			s.sees("38 to read, others hidden (R)", "in the sample are still to be read")
+			s.sees("38 to read, others hidden (R)", "in the sample still need to be read")
 			s.press("u")
 			s.sees("39 to read, others hidden (R)")
 			late := s.app.topScreen().(*review).refreshSample()

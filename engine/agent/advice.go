@@ -156,7 +156,7 @@ func (j *job) addModelAdvice(ctx context.Context, a *pipelineAgent) error {
 		}
 		j.output.Proposals = append(first, j.output.Proposals...)
 		if answer.Summary != "" {
-			j.setSummary("%s In the words of %s: %s", j.output.Summary, c.model, answer.Summary)
+			j.setSummary("%s Summary by %s: %s", j.output.Summary, c.model, answer.Summary)
 		}
 		j.addLimitation("Advice comes from a model and needs human review; drafts don't include it. Inferences are not supported by a passage.")
 	}
@@ -205,9 +205,9 @@ func (j *job) removeUnacceptableAnswers(answer *modelAdvice, input modelInput, a
 		case verdictPhrase.MatchString(s):
 			return fmt.Errorf("it makes a decision: %q", verdictPhrase.FindString(s))
 		case dangerousPattern.MatchString(s):
-			return fmt.Errorf("it could cause damage")
+			return fmt.Errorf("the text could cause damage")
 		case analysis.CountInstructions(s) > 0:
-			return fmt.Errorf("it contains instructions to the reader")
+			return fmt.Errorf("the text contains instructions to the reader")
 		}
 		for _, code := range controlCodePattern.FindAllString(s, -1) {
 			if !strings.Contains(all, code) {
@@ -222,7 +222,7 @@ func (j *job) removeUnacceptableAnswers(answer *modelAdvice, input modelInput, a
 		err := checkText(one.Text)
 		switch {
 		case about[one.About] == nil:
-			err = fmt.Errorf("it refers to an unknown line")
+			err = fmt.Errorf("the answer refers to an unknown line")
 		case one.Source < 0 || one.Source > len(input.Passages):
 			err = fmt.Errorf("there is no passage %d", one.Source)
 		case one.Source > 0 && hasInstructions[one.Source]:

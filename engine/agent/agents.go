@@ -20,11 +20,12 @@ type pipelineAgent struct {
 var agents = []pipelineAgent{
 	{api.Agent{
 		ID: "knowledge-steward", Name: "Knowledge steward",
-		Role:  "Reviews the knowledge base: which documents were read, failed, are old or are missing.",
+		Role:  "Reviews the knowledge base for documents that could not be read, are outdated or are missing.",
 		Tools: []string{"list-documents", "get-kb-stats"}, NeedsApprovalFor: []string{},
 	}, []api.Permission{"document:read", "kb:read"}, true, reviewKnowledgeBase},
 	{api.Agent{
-		ID: "scf-control-analyst", Name: "SCF control analyst", Role: "Explains what controls require, and which matter most.",
+		ID: "scf-control-analyst", Name: "SCF control analyst", Role: "Explains what controls require and which " +
+			"controls matter most.",
 		Tools: []string{"get-scf-control", "get-assessment", "list-soa-items"}, NeedsApprovalFor: []string{},
 	}, []api.Permission{"scf:read", "soa:read"}, false, analyzeControls},
 	{api.Agent{

@@ -80,7 +80,7 @@ func newEvidenceCorrector(requirement, description string) func(m, r *api.Eviden
 		}
 		d.claims++
 		if m.IsCompliant && !r.IsCompliant {
-			d.reject("it reports compliance although the rules find missing elements")
+			d.reject("the answer reports compliance, although the built-in rules find missing elements")
 			m.IsCompliant, kept = false, r.MissingElements
 			m.AuditorNotes, m.ConfidenceScore = r.AuditorNotes, r.ConfidenceScore
 		}
@@ -126,7 +126,7 @@ func newIncidentCorrector(module, logs string) func(m, r *api.IncidentTriage, _ 
 		d.claims++
 		if slices.Index(severityLevels, m.SeverityLevel) < slices.Index(severityLevels, r.SeverityLevel) ||
 			m.IsFalsePositive && !r.IsFalsePositive {
-			d.reject("it finds less in the log than the rules do")
+			d.reject("the answer rates the log as less severe than the built-in rules do")
 		}
 		if analysis.CountInstructions(logs) > 0 || !r.IsFalsePositive {
 			m.IsFalsePositive, m.AttackVectorGuessed = r.IsFalsePositive, r.AttackVectorGuessed
@@ -293,7 +293,7 @@ func newDPIACorrector(text string) func(m, r *api.DPIAAssessment, _ analysis.Con
 	return func(m, r *api.DPIAAssessment, _ analysis.Controls) (d rejectedAnswers) {
 		d.claims++
 		if slices.Index(severityLevels, m.ResidualRiskLevel) < slices.Index(severityLevels, r.ResidualRiskLevel) {
-			d.reject("it finds less risk than the rules do")
+			d.reject("the answer finds less risk than the built-in rules do")
 		}
 		if analysis.CountInstructions(text) > 0 {
 			m.ResidualRiskLevel, m.IsApprovedTechnically = r.ResidualRiskLevel, r.IsApprovedTechnically

@@ -57,16 +57,17 @@ func (d draftingAgent[V]) draftOrRegenerateVersion(ctx context.Context, j *job) 
 	x := d.version(v)
 	if x.Status != api.VersionDraft {
 		j.addLimitation(
-			"Version %d (%s) is unchanged: a new draft by %s would be identical.",
+			"Version %d (%s) was kept, because a new draft by %s would be identical.",
 			x.VersionNumber,
 			prose.Humanize(x.Status),
 			x.Method,
 		)
 		return x, nil
 	}
-	j.addLimitation("This is a draft by %s. Nothing is final until a user has submitted it and it is approved.", x.Method)
+	j.addLimitation("This is a draft by %s. Nothing is final until a user has submitted the draft and it has been "+
+		"approved.", x.Method)
 	if len(x.Kept) > 0 {
-		j.addAssumption("Lines edited by users were kept (%d).", len(x.Kept))
+		j.addAssumption("Items edited by users were kept (%d).", len(x.Kept))
 	}
 	return x, nil
 }
@@ -325,7 +326,7 @@ func writeReport(ctx context.Context, j *job) error {
 	j.addProposal(map[string]any{"kind": "report", "report_id": r.ID, "filename": r.Filename, "draft": r.Draft})
 	j.setSummary("Wrote %s (%d bytes).", r.Filename, r.SizeBytes)
 	if r.Draft {
-		j.addLimitation("Some of its sources are not approved, so every page is marked as a draft.")
+		j.addLimitation("Some of the report's sources are not approved, so every page is marked as a draft.")
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (s *Service) callModel(
 	c.step.DurationMS = s.Clock().Sub(began).Milliseconds()
 	if err != nil {
 		c.step.Output["error"] = err.Error()
-		c.note = "The rules answered because the model " + s.Model.Name() + " could not: " + failureReason(err) + "."
+		c.note = "The built-in rules answered because the model " + s.Model.Name() + " could not: " + failureReason(err) + "."
 	}
 	return c
 }

@@ -60,7 +60,7 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 					"kind":        "replace_document",
 					"document_id": d.ID,
 					"filename":    d.Filename,
-					"reason":      "It could not be read: " + why,
+					"reason":      "The document could not be read: " + why,
 				},
 			)
 		case d.EffectiveDate == nil:
@@ -72,7 +72,7 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 					"document_id":    d.ID,
 					"filename":       d.Filename,
 					"effective_date": *d.EffectiveDate,
-					"reason":         "It is more than three years old; upload a current version.",
+					"reason":         "The document is more than three years old; upload a current version.",
 				},
 			)
 		}
@@ -83,7 +83,7 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 					"document_id": d.ID,
 					"filename":    d.Filename,
 					"category":    guess,
-					"reason":      "Suggested by its file name or title.",
+					"reason":      "The document's file name or title suggests this category.",
 				},
 			)
 		}
@@ -94,7 +94,8 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 				map[string]any{
 					"kind":     "add_documents",
 					"category": kind,
-					"reason":   "There is no document of this kind. Policies show the rules, procedures the practice, and records the operation.",
+					"reason": "There is no document of this kind. Policies show the rules, procedures show how " +
+						"they are carried out, and records show that this is done.",
 				},
 			)
 		}
@@ -106,7 +107,7 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 		unread,
 		undated,
 	)
-	j.addAssumption("A document's kind is the one set at upload or derived from its name.")
+	j.addAssumption("A document's kind is set at upload or derived from its name.")
 	j.addLimitation("The content of documents was not evaluated; the evidence analyst does that.")
 	return nil
 }
@@ -142,7 +143,8 @@ func analyzeControls(ctx context.Context, j *job) error {
 		}
 	}
 	if len(codes) == 0 {
-		return api.Invalid("input", "name controls in input.controls, or an assessment that has a Statement of Applicability")
+		return api.Invalid("input", "specify controls in input.controls, or an assessment that has a Statement of "+
+			"Applicability")
 	}
 	var unknown []string
 	for _, code := range codes[:min(len(codes), 40)] {
@@ -185,7 +187,7 @@ func unknownControlsSuffix(unknown []string) string {
 	if len(unknown) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %d unknown to the catalog", len(unknown))
+	return fmt.Sprintf(", %d not in the catalog", len(unknown))
 }
 
 // listSoAItems returns the items of the latest Statement of Applicability, or none if there is no
@@ -251,7 +253,7 @@ func mapFrameworks(ctx context.Context, j *job) error {
 		refs = a.Frameworks
 	}
 	if len(refs) == 0 {
-		return api.Invalid("input", "name frameworks in input.frameworks, or an assessment that has some")
+		return api.Invalid("input", "specify frameworks in input.frameworks, or an assessment that has frameworks")
 	}
 	for _, ref := range refs[:min(len(refs), 20)] {
 		c, err := callTool(ctx, j, "get-coverage", map[string]any{"framework": ref}, func() (*api.Coverage, error) {
@@ -280,7 +282,7 @@ func mapFrameworks(ctx context.Context, j *job) error {
 		}
 		j.addProposal(map[string]any{"kind": "crosswalk", "framework": refs[0], "target": target, "crosswalk": toStepRecord(x)})
 	}
-	j.setSummary("%s looked up in the catalog's mappings.", prose.Count(min(len(refs), 20), "framework", "frameworks"))
+	j.setSummary("Looked up %s in the catalog's mappings.", prose.Count(min(len(refs), 20), "framework", "frameworks"))
 	j.addAssumption("All mappings come from the catalog in use.")
 	return nil
 }

@@ -24,7 +24,7 @@ func (s *Service) ListAgents(_ context.Context, _ api.Caller, in *api.Paging) (*
 	if in.Cursor != "" {
 		var err error
 		if start, err = strconv.Atoi(in.Cursor); err != nil || start <= 0 || start >= len(agents) {
-			return nil, api.Invalid("cursor", "the cursor is not from this list; start again without it")
+			return nil, api.Invalid("cursor", "the cursor is not from this list; start again without a cursor")
 		}
 	}
 	limit := cmp.Or(in.Limit, api.DefaultListLimit)
@@ -53,7 +53,7 @@ func (s *Service) StartAssessmentRun(ctx context.Context, by api.Caller, in *api
 	if in.Body.AssessmentID != "" && in.Body.AssessmentID != in.AssessmentID {
 		return nil, api.Invalid(
 			"assessment_id",
-			"the path contains assessment %s, but the body a different one; omit assessment_id from the body",
+			"the path contains assessment %s, but the body contains a different one; omit assessment_id from the body",
 			in.AssessmentID,
 		)
 	}
@@ -204,7 +204,7 @@ func (s *Service) executeRun(ctx context.Context, by api.Caller, run api.AgentRu
 	}
 	// Record the end of the run even if its work was stopped.
 	if e := s.finishRun(context.WithoutCancel(ctx), by, run.ID, &j.output, err); e != nil {
-		s.Logger.Error("the end of an agent run could not be stored", "run", run.ID, "error", e)
+		s.Logger.Error("the result of an agent run could not be stored", "run", run.ID, "error", e)
 	}
 	return err
 }

@@ -446,7 +446,7 @@ func (s *Service) decideApproval(
 }
 
 // errContentChanged reports that a version's content changed after its approval was requested.
-var errContentChanged = errors.New("the content changed after approval was requested")
+var errContentChanged = errors.New("the content changed after its approval was requested")
 
 // voidAndReportStaleApproval voids an approval because the content has changed since it was
 // requested. It does so in a separate transaction and returns the error to report.
@@ -469,7 +469,7 @@ func (s *Service) voidAndReportStaleApproval(ctx context.Context, by api.Caller,
 // reviewing the version.
 func carryOutDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalStatus, reason *string, inAdvance bool) error {
 	if by.Actor.Type == api.ActorWorkflow || by.UserID == "" {
-		return api.Forbidden("only a person can decide at a gate")
+		return api.Forbidden("only a person can approve or reject at a gate")
 	}
 	if p.Void {
 		return api.Conflict("this approval is void: %s; submit the %s again", stringOrEmpty(p.Reason), p.Gate.Title())
@@ -478,7 +478,7 @@ func carryOutDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.
 		return api.Conflict("this approval is already %s and can't be decided again", p.Status)
 	}
 	if verdict == api.ApprovalRejected && api.IsBlank(stringOrEmpty(reason)) {
-		return api.Invalid("reason", "give a reason for the rejection, so that it can be fixed")
+		return api.Invalid("reason", "give a reason for the rejection, so that the author knows what to fix")
 	}
 	now := tx.Now()
 	p.Status, p.DecidedBy, p.DecidedAt, p.Reason, p.UpdatedAt, p.InAdvance = verdict, &by.Actor, &now, reason, now, inAdvance
@@ -523,13 +523,15 @@ func enforceSecondPersonRule(tx *store.Tx, orgID string, p *api.Approval, author
 	if err != nil {
 		return err
 	}
-	second := api.ErrorDetail{Field: api.RequireSecondPerson, Message: "set by the organization"}
+	second := api.ErrorDetail{Field: api.RequireSecondPerson, Message: "this setting is turned on in the organization"}
 	switch {
 	case !org.RequiresSecondPerson():
 	case p.RequestedByUserID == personID || p.RequestedBy.ID == actorID:
-		return api.Forbidden("this organization requires a second person to decide; you submitted it yourself").WithDetails(second)
+		return api.Forbidden("this organization requires a second person to decide, and you submitted this " +
+			"deliverable yourself; ask someone else to decide").WithDetails(second)
 	case slices.Contains(authorIDs, personID):
-		return api.Forbidden("this organization requires a second person to decide; you edited it yourself").WithDetails(second)
+		return api.Forbidden("this organization requires a second person to decide, and you edited this " +
+			"deliverable yourself; ask someone else to decide").WithDetails(second)
 	}
 	return nil
 }
@@ -631,7 +633,7 @@ func approveVersion[V, I any](
 				)
 			}
 			return api.Conflict(
-				"version %d of the %s is %s and not under review",
+				"version %d of the %s is %s, so it is not under review",
 				head.VersionNumber,
 				k.gate.Title(),
 				prose.Humanize(head.Status),

@@ -380,8 +380,9 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 		if refs != nil && !slices.Equal(codes, a.Frameworks) {
 			if a.State.HasReached(api.StateSoADrafted) {
 				return api.Conflict(
-					"the Statement of Applicability has been drafted (the assessment is %s): add or remove single frameworks "+
-						"(service assess framework, POST /assessments/{id}/frameworks), which drafts what is new and keeps the rest",
+					"the Statement of Applicability has already been drafted (the assessment is %s); add or remove "+
+						"frameworks individually instead (service assess framework, POST "+
+						"/assessments/{id}/frameworks), which drafts only the new items",
 					a.State,
 				)
 			}
@@ -410,7 +411,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 				audit.Event{
 					Type:         "assessment.updated",
 					AssessmentID: a.ID,
-					Summary:      "changed the assessment's own fields",
+					Summary:      "changed the assessment's details",
 					ResourceType: "assessment",
 					ResourceID:   a.ID,
 				},

@@ -265,7 +265,7 @@ func (k deliverableType[V, I]) loadCarried(tx *store.Tx, a *api.Assessment) (ite
 
 func (k deliverableType[V, I]) decodeCarried(item json.RawMessage) (i I, err error) {
 	if err := json.Unmarshal(item, &i); err != nil {
-		return i, api.Invalid("item", "a carried item of the %s can't be read: %v", k.gate.Title(), err)
+		return i, api.Invalid("item", "an item of the %s that was carried over can't be read: %v", k.gate.Title(), err)
 	}
 	return i, k.validateItem(&i)
 }

@@ -32,7 +32,8 @@ func (s *Service) DocumentUses(ctx context.Context, by api.Caller, in *api.Docum
 		}
 		if out.Corrections > 0 {
 			out.Notes = append(out.Notes, prose.Count(out.Corrections, "correction is", "corrections are")+
-				" about its passages; they stay, and apply to the same passages in other documents.")
+				" about this document's passages. Corrections are kept and also apply to the same passages in "+
+				"other documents.")
 		}
 		return nil
 	})
@@ -99,15 +100,16 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 	} else if known && recordedHash != now {
 		out = append(out, api.ValidationIssue{
 			Rule: "documents-unchanged", Severity: "warning",
-			Message: "documents were added, changed or deleted since it was drafted; refresh its evidence",
+			Message: "documents have been added, changed or deleted since the Statement of Applicability was " +
+				"drafted; refresh its evidence",
 		})
 	}
 	if unread := v.Inputs[notReadInput]; unread != "" {
-		message := "the reader %s has not read all passages for %s requirements, which count as not evidenced; " +
-			"import the missing readings, or draft with another reader"
+		message := "the reader %s has not read all passages for %s requirements, so these requirements are treated " +
+			"as not evidenced; import the missing readings, or draft with another reader"
 		if v.IsReadByModel() {
-			message = "the model %s has not read all passages for %s requirements, which the rules read instead; " +
-				"to let it read new documents, draft with the reader model"
+			message = "the model %s has not read all passages for %s requirements, so the built-in rules judged " +
+				"these requirements; to have the model read new documents, draft with the reader model"
 		}
 		out = append(out, api.ValidationIssue{
 			Rule: "passages-read", Severity: "warning", Message: fmt.Sprintf(message, v.Inputs[readerInput], unread),
@@ -127,7 +129,7 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 		if len(gone) > 0 {
 			out = append(out, api.ValidationIssue{
 				Rule: "evidence-there", Severity: "warning", ItemID: i.ID, ControlCode: i.ControlCode,
-				Message: fmt.Sprintf("it cites deleted documents: %s", joinFirst(gone, 5)),
+				Message: fmt.Sprintf("the item cites deleted documents: %s", joinFirst(gone, 5)),
 			})
 		}
 	}

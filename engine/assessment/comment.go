@@ -91,7 +91,7 @@ func setCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *a
 		return err
 	}
 	if head == nil {
-		return api.Conflict("there is no %s yet to comment on", c.Gate.Title())
+		return api.Conflict("there is no %s to comment on yet", c.Gate.Title())
 	}
 	c.VersionNumber = head.VersionNumber
 	if b.Item == "" {
@@ -102,7 +102,7 @@ func setCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *a
 		return err
 	}
 	if code == "" {
-		return api.Invalid("item", "version %d of the %s has no item %q; give a control's code", head.VersionNumber, c.Gate.Title(), b.Item)
+		return api.Invalid("item", "version %d of the %s has no item %q; specify a control code", head.VersionNumber, c.Gate.Title(), b.Item)
 	}
 	c.Item = &code
 	return nil

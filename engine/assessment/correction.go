@@ -435,9 +435,9 @@ func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddC
 	b := in.Body
 	switch {
 	case by.AgentRunID != "" || by.Actor.Type == api.ActorWorkflow:
-		return nil, api.Forbidden("only people can decide about passages, not agents or workflows")
+		return nil, api.Forbidden("only people can accept or refuse passages; agents and workflows can't")
 	case b.Decision == api.CorrectionRefused && b.Label != "":
-		return nil, api.Invalid("label", "a passage that you refuse has no label; omit the label, or accept the passage")
+		return nil, api.Invalid("label", "a refused passage can't have a label; omit the label, or accept the passage")
 	}
 	a, err := s.readAssessment(ctx, by, in.AssessmentID)
 	if err != nil {
@@ -462,13 +462,14 @@ func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddC
 			return err
 		}
 		if len(item.Statements) < b.StatementNumber {
-			return api.Invalid("statement_number", "%s has %s in version %d; give a number from 1",
+			return api.Invalid("statement_number", "%s has %s in version %d; requirement numbers start at 1",
 				item.ControlCode, prose.Count(len(item.Statements), "requirement", "requirements"), head.VersionNumber)
 		}
 		st := item.Statements[b.StatementNumber-1]
 		statement, known := statements[st.Text]
 		if !known {
-			return api.Conflict("the catalog's requirements of %s have changed since version %d was drafted; draft again", item.ControlCode,
+			return api.Conflict("the catalog's requirements for %s have changed since version %d was drafted; "+
+				"draft again", item.ControlCode,
 				head.VersionNumber)
 		}
 		out = newCorrection(tx, by, item, statement, head.Method)
@@ -677,7 +678,7 @@ func (s *Service) RemoveCorrection(ctx context.Context, by api.Caller, in *api.C
 func removeCorrection(tx *store.Tx, by api.Caller, c *api.Correction) error {
 	return errors.Join(store.Corrections.Delete(tx, by.OrganizationID, c.ID), audit.RecordAndPublishEvent(tx, by, audit.Event{
 		Type: "correction.removed", AssessmentID: c.AssessmentID,
-		Summary:      fmt.Sprintf("removed the correction by which %s %s a passage for %s", c.DecidedBy.Name, c.Decision, c.ControlCode),
+		Summary:      fmt.Sprintf("removed a correction (%s %s a passage for %s)", c.DecidedBy.Name, c.Decision, c.ControlCode),
 		ResourceType: "correction", ResourceID: c.ID, Data: map[string]any{"control_code": c.ControlCode, "statement_id": c.StatementID},
 	}))
 }

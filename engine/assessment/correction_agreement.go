@@ -15,12 +15,12 @@ import (
 
 // agreementNotes explain the figures of GetCorrectionAgreement.
 var agreementNotes = []string{
-	"A reader agrees if it gives a passage the same meaning as the person did: shows the requirement (in full or in part), plans it, " +
-		"contradicts it, or says nothing about it.",
-	"Most decisions are about passages that a draft quoted, so passages that every reader overlooked are underrepresented, and the draft " +
-		"may have influenced people's decisions.",
-	"The interval counts lines, not passages, because the passages of a line are decided together. It is exact (Clopper-Pearson) and " +
-		"applies to lines similar to those decided on.",
+	"A reader agrees if it reaches the same conclusion about a passage as the person did: the passage shows that " +
+		"the requirement is met (in full or in part), plans it, contradicts it, or doesn't mention it.",
+	"Most decisions are about passages that a draft quoted. Passages that every reader overlooked are therefore " +
+		"underrepresented, and the draft may have influenced people's decisions.",
+	"The confidence interval is based on items rather than passages, because the passages of an item are decided " +
+		"together. It is exact (Clopper-Pearson) and applies to items similar to those decided on.",
 }
 
 // maxAssessmentsCompared is the maximum number of assessments whose corrections are compared, because the evidence of each is

@@ -36,11 +36,11 @@ func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.C
 		now := tx.Now()
 		switch {
 		case !b.ExpiresAt.After(now):
-			return api.Invalid("expires_at", "the time has passed; give a future time")
+			return api.Invalid("expires_at", "the time is in the past; specify a future time")
 		case b.ExpiresAt.After(now.AddDate(0, 0, api.MaxDelegationDays)):
 			return api.Invalid("expires_at", "a delegation can last at most %d days", api.MaxDelegationDays)
 		case b.DelegateID == by.UserID:
-			return api.Invalid("delegate_id", "you can't delegate to yourself; name another member")
+			return api.Invalid("delegate_id", "you can't delegate to yourself; choose another member")
 		}
 		delegate, err := activeMemberName(tx, by.OrganizationID, b.DelegateID)
 		if err != nil {
@@ -49,7 +49,7 @@ func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.C
 		if may, err := mayDecide(tx, by.OrganizationID, b.DelegateID); err != nil {
 			return err
 		} else if may {
-			return api.Conflict("%s can already decide by their own role", delegate)
+			return api.Conflict("%s can already decide because of their own role", delegate)
 		}
 		where := "in every assessment"
 		if b.AssessmentID != nil {
@@ -119,7 +119,7 @@ func activeMemberName(tx *store.Tx, org, userID string) (string, error) {
 		name = u.Email
 	}
 	if m.Status != statusActive || u.Status != statusActive {
-		return "", api.Conflict("%s is %s and can't decide; name an active member", name, m.Status)
+		return "", api.Conflict("%s is %s and can't decide; choose an active member", name, m.Status)
 	}
 	return name, nil
 }
@@ -167,7 +167,7 @@ func requireDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authorID
 	}
 	refused := by.Require(api.ApprovalDecide)
 	if refused == nil { // the role was revoked since the request was authorized
-		refused = api.Forbidden("your role no longer permits decisions")
+		refused = api.Forbidden("your role no longer includes the right to decide")
 	}
 	if !by.IsPerson() {
 		return nil, refused
@@ -192,7 +192,7 @@ func requireDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authorID
 		if may, err := mayDecide(tx, by.OrganizationID, d.DelegatorID); err != nil {
 			return nil, err
 		} else if !may {
-			refused = api.Forbidden("%s, who delegated to you, may no longer decide", d.DelegatorName)
+			refused = api.Forbidden("%s, who delegated decisions to you, no longer has the right to decide", d.DelegatorName)
 			continue
 		}
 		if err := enforceSecondPersonRule(tx, by.OrganizationID, p, authorIDs, d.DelegatorID, ""); err != nil {
@@ -200,7 +200,8 @@ func requireDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authorID
 				return nil, err
 			}
 			refused = api.Forbidden(
-				"this organization requires a second person to decide; %s, on whose behalf you would decide, submitted or edited it",
+				"this organization requires a second person to decide; %s, on whose behalf you would decide, "+
+					"submitted or edited this deliverable",
 				d.DelegatorName,
 			)
 			continue

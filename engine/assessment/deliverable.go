@@ -538,7 +538,7 @@ func (f *changedFields) addResets(it *api.Item, names []string) error {
 		if !it.IsManual(name) {
 			return api.Invalid(
 				"reset",
-				"%q of %s has no manual value to reset; manually set: %s",
+				"%q of %s has no manual value to reset; fields with a manual value: %s",
 				name,
 				it.ControlCode,
 				cmp.Or(strings.Join(it.EditedFields, ", "), "nothing"),

@@ -123,10 +123,11 @@ func (s *Service) diffReports(ctx context.Context, by api.Caller, out *api.Artif
 			return err
 		}
 		if r.Template == "audit_package" {
-			return api.Conflict("an audit package is a zip and can't be compared line by line; compare the reports in it")
+			return api.Conflict("an audit package is a ZIP archive and can't be compared line by line; compare the " +
+				"reports in it")
 		}
 		if !slices.Contains(textFormats, r.Format) {
-			return api.Conflict("%s reports are binary; choose one of %s", r.Format, strings.Join(textFormats, ", "))
+			return api.Conflict("%s reports are binary and can't be compared; choose one of %s", r.Format, strings.Join(textFormats, ", "))
 		}
 		if r.SizeBytes > maxDiffText {
 			return api.Conflict("%s is too large to compare: %d bytes; the maximum is %d", r.Filename, r.SizeBytes, maxDiffText)

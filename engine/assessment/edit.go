@@ -89,9 +89,11 @@ func editItems[V, I any](
 	case err != nil:
 		return nil, err
 	case hasFilter == (len(selection.ItemIDs) > 0):
-		return nil, api.Invalid("where", "select the items by a filter or by item_ids; the filter true selects all")
+		return nil, api.Invalid("where", "select items with a filter or with item_ids; the filter \"true\" selects "+
+			"all items")
 	case len(reset) > 0:
-		return nil, api.Invalid("set.reset", "fields can't be reset in several items at once; reset them item by item")
+		return nil, api.Invalid("set.reset", "fields can't be reset in several items at once; reset the fields of "+
+			"each item separately")
 	}
 	wanted := map[string]bool{}
 	for _, id := range selection.ItemIDs {
@@ -112,7 +114,7 @@ func editItems[V, I any](
 			return err
 		}
 		if selection.ContentSHA256 != "" && selection.ContentSHA256 != head.ContentSHA256 {
-			return api.Conflict("the %s has changed since the preview; look at it again", k.gate.Title())
+			return api.Conflict("the %s has changed since the preview; preview the change again", k.gate.Title())
 		}
 		items, err := k.readItems(tx, by.OrganizationID, versionID)
 		if err != nil {
@@ -232,7 +234,7 @@ func (k deliverableType[V, I]) applyEdit(
 ) ([]I, error) {
 	switch head := k.version(&v); head.Status {
 	case api.VersionUnderReview:
-		if err := k.withdrawFromReview(tx, by, a, &v, "changed while under review, by "+by.Actor.Name); err != nil {
+		if err := k.withdrawFromReview(tx, by, a, &v, "changed during review by "+by.Actor.Name); err != nil {
 			return nil, err
 		}
 	case api.VersionApproved, api.VersionRejected:

@@ -58,7 +58,7 @@ func formerOwnerIssues(tx *store.Tx, org string, items []api.SoAItem) (issues []
 		if i := &items[n]; i.Applicability.IsApplicable() && former.includes(i.Owner) {
 			issues = append(issues, api.ValidationIssue{
 				Rule: "owner-is-member", Severity: "warning", ItemID: i.ID, ControlCode: i.ControlCode,
-				Message: fmt.Sprintf("its owner %s has left the organization; name another", *i.Owner),
+				Message: fmt.Sprintf("the owner %s has left the organization; assign another owner", *i.Owner),
 			})
 		}
 	}

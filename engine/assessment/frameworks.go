@@ -127,7 +127,7 @@ func requireNotClone(tx *store.Tx, a *api.Assessment) error {
 		return nil
 	}
 	if err == nil && link.Role == store.SyncRoleClone {
-		err = api.Conflict("this copy is a clone: change the frameworks of its remote, then sync")
+		err = api.Conflict("this assessment is a clone; change the frameworks in the remote assessment, then sync")
 	}
 	return err
 }
@@ -172,11 +172,12 @@ func (c *frameworkChange) setFrameworks(snap *scf.Snapshot, add, remove []string
 	}
 	switch {
 	case len(add)+len(remove) == 0:
-		return nil, nil, api.Invalid("add", "name a framework to add or remove")
+		return nil, nil, api.Invalid("add", "specify a framework to add or remove")
 	case len(added)+len(removed) == 0: // it has them already
 	case len(c.before.Frameworks) == 0 && c.soa != nil:
 		return nil, nil, api.Conflict(
-			"the whole catalog is assessed, which includes every framework; to assess fewer controls, create an assessment",
+			"the whole catalog is assessed, which includes every framework; to assess fewer controls, create a new " +
+				"assessment",
 		)
 	case len(c.after.Frameworks) == 0 && len(c.before.Frameworks) > 0:
 		return nil, nil, api.Invalid("remove", "no framework would be left, so the whole catalog would be assessed; add another one first")

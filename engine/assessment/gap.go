@@ -358,7 +358,8 @@ func (s *Service) newFindingChange(
 }
 
 func notAssessedError() error {
-	return api.Invalid("status", "a gap must have been assessed; if there is too little evidence to judge, use not_evidenced")
+	return api.Invalid("status", "a gap can't have the status not_assessed; if there is too little evidence to "+
+		"judge, use not_evidenced")
 }
 
 // soaItemForFinding returns the item of the Statement of Applicability that a finding is based on, or
@@ -465,7 +466,8 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	case !isValidCustomCode(f.ControlCode):
 		return nil, api.Invalid(
 			"control_id",
-			"%.80q is not a control code; a custom code starts with a letter, followed by letters, digits, and . _ - up to 64 characters",
+			"%.80q is not a control code; a custom code starts with a letter and can contain letters, digits, "+
+				"periods, underscores and hyphens, up to 64 characters",
 			b.ControlID,
 		)
 	}
@@ -506,7 +508,7 @@ func (s *Service) addFinding(
 		case !ok:
 			v, err = gapType.insertNextVersion(tx, by, &a, draft[api.Finding]{method: "manual"})
 		case v.Status == api.VersionUnderReview:
-			err = gapType.withdrawFromReview(tx, by, &a, &v, "a gap was added while under review, by "+by.Actor.Name)
+			err = gapType.withdrawFromReview(tx, by, &a, &v, "a gap was added during review by "+by.Actor.Name)
 		case v.Status != api.VersionDraft:
 			var items []api.Finding
 			if items, err = gapType.readItems(tx, org, v.ID); err == nil {
@@ -553,7 +555,7 @@ func checkNoDuplicateGap(tx *store.Tx, org, version string, f *api.Finding) erro
 			stringOrEmpty(i.Owner) == stringOrEmpty(f.Owner) {
 			return api.Invalid(
 				"condition",
-				"this gap on %s already exists as %s; edit that one, or state the difference in the condition",
+				"this gap for %s already exists as %s; edit that gap, or describe the difference in the condition",
 				f.ControlCode,
 				i.ID,
 			)

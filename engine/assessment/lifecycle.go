@@ -141,7 +141,7 @@ func truncateWarnings(warnings []string) []string {
 	if len(warnings) <= maxWarnings {
 		return warnings
 	}
-	return append(slices.Clone(warnings[:maxWarnings]), fmt.Sprintf("and %d more like these", len(warnings)-maxWarnings))
+	return append(slices.Clone(warnings[:maxWarnings]), fmt.Sprintf("and %d more warnings like these", len(warnings)-maxWarnings))
 }
 
 func recordLifecycleEvent(
@@ -389,7 +389,7 @@ func documentsInTx(tx *store.Tx, org, assessment string) (docs []api.Document, e
 func (s *Service) warnIfNoDocuments(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
 	docs, err := s.listDocuments(ctx, by, a)
 	if err == nil && len(docs) == 0 {
-		return []string{"there are no documents: no control will be evidenced"}, nil
+		return []string{"there are no documents, so no control will have evidence"}, nil
 	}
 	return nil, err
 }
@@ -431,7 +431,7 @@ func (s *Service) evidenceWarnings(ctx context.Context, by api.Caller, a *api.As
 	}
 	for _, need := range []string{"policy", "record"} {
 		if kinds[need] == 0 {
-			warnings = append(warnings, fmt.Sprintf("no document looks like a %s", need))
+			warnings = append(warnings, fmt.Sprintf("no document appears to be a %s", need))
 		}
 	}
 	slices.Sort(warnings)

@@ -314,8 +314,8 @@ func (s *Service) domainNames(ctx context.Context, a *api.Assessment) (map[strin
 func summarizeMaturity(scores []api.MaturityScore, domainNames map[string]string) *api.MaturitySummary {
 	out := &api.MaturitySummary{
 		Domains: []api.DomainMaturity{}, ByLevel: map[string]int{},
-		Formula: "mean of the levels of assessed controls; weighted by control weight; controls without evidence are not " +
-			"assessed and not counted as level 0",
+		Formula: "mean level of the assessed controls, weighted by control weight; controls without evidence are " +
+			"excluded rather than counted as level 0",
 	}
 	by := map[string][]api.MaturityScore{}
 	for _, sc := range scores {

@@ -49,7 +49,8 @@ func (s *Service) remoteModelBan(ctx context.Context, org, assessment string) (b
 }
 
 func forbiddenModelError(by, model string) error {
-	return api.Forbidden("%s forbids models on other machines, and %s runs on one; use a model on this machine", by, model).WithDetails(
+	return api.Forbidden("%s doesn't allow models on other machines, and %s runs on another machine; use a model "+
+		"on this machine", by, model).WithDetails(
 		api.ErrorDetail{Field: api.NoRemoteModel, Message: "set by " + by},
 	)
 }
@@ -66,7 +67,7 @@ func (s *Service) modelStatus(ctx context.Context, org, assessment string) (*llm
 		}
 	}
 	if !st.Ready {
-		return nil, api.Internal("%s can't read: %s", st.Model, cmp.Or(st.Problem, "it is not available"))
+		return nil, api.Internal("%s can't read: %s", st.Model, cmp.Or(st.Problem, "the model is not available"))
 	}
 	return &st, nil
 }
@@ -182,4 +183,4 @@ func (r *storedReader) describe() string {
 }
 
 // errOtherModel reports that a server now serves a different model.
-var errOtherModel = errors.New("the server serves another model")
+var errOtherModel = errors.New("the server now provides a different model")

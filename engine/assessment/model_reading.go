@@ -87,7 +87,7 @@ func (s *Service) GetModelReading(ctx context.Context, by api.Caller, in *api.As
 // its answers after each control. It returns when everything has been read, a limit is reached, or the call's time limit is over.
 func (s *Service) ReadWithModel(ctx context.Context, by api.Caller, in *api.ReadWithModelInput) (*api.ModelReading, error) {
 	if _, running := s.modelRuns.LoadOrStore(in.AssessmentID, true); running {
-		return nil, api.Conflict("the model is already reading this assessment's evidence; wait until it is done")
+		return nil, api.Conflict("the model is already reading this assessment's evidence; wait until it has finished")
 	}
 	defer s.modelRuns.Delete(in.AssessmentID)
 	if err := s.evidence.WaitForDocuments(ctx, by, in.AssessmentID); err != nil {
@@ -144,7 +144,7 @@ func (r *modelRun) toUserError(err error) error {
 	if errors.As(err, &known) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return api.Internal("%s stopped reading: %v. What it has read is kept; run it again to continue", r.status.Model, err).WithCause(err)
+	return api.Internal("%s stopped reading: %v. The answers so far are kept; run the command again to continue", r.status.Model, err).WithCause(err)
 }
 
 // newModelRun returns a run with everything that the model has not read yet.
@@ -347,7 +347,7 @@ func (r *modelRun) countAnswer(ctx context.Context, c modelreader.Call) error {
 	})
 	m := r.reader.Model
 	if c.Digest != "" && m.Digest != "" && c.Digest != m.Digest {
-		return fmt.Errorf("%w under the name %s: its digest is %s, not %s", errOtherModel, m.Name, shortDigest(c.Digest), shortDigest(m.Digest))
+		return fmt.Errorf("%w under the name %s: the digest is %s, not %s", errOtherModel, m.Name, shortDigest(c.Digest), shortDigest(m.Digest))
 	}
 	served := c.ServedModel
 	if _, name, _ := strings.Cut(m.Name, "/"); served == name || served == name+":latest" {
@@ -369,7 +369,9 @@ func (r *modelRun) countAnswer(ctx context.Context, c modelreader.Call) error {
 		next.ImportedAt, next.ImportedBy = tx.Now(), r.by.Actor.Name
 		return store.Readers.Put(tx, next.OrganizationID, &next)
 	})
-	return cmp.Or(err, fmt.Errorf("%w: it calls itself %q, not %q", errOtherModel, cmp.Or(served, m.Name), cmp.Or(m.ServedModel, m.Name)))
+	return cmp.Or(err, fmt.Errorf(
+		"%w: the model calls itself %q, not %q", errOtherModel, cmp.Or(served, m.Name), cmp.Or(m.ServedModel, m.Name),
+	))
 }
 
 // keepAnswers stores the model's answers for a control. Controls without any valid answer are stored only once another
@@ -384,14 +386,15 @@ func (r *modelRun) keepAnswers(ctx context.Context, task *modelTask, outcomes []
 	if !isAnswered && !r.answered {
 		r.unanswered = append(r.unanswered, unansweredTask{task, outcomes, calls})
 		if len(r.unanswered) >= maxUnanswered {
-			problem, advice := outcomes[0].Problem, "choose a model that follows a JSON Schema"
+			problem, advice := outcomes[0].Problem, "choose a model that can follow a JSON Schema"
 			if problem == modelreader.ProblemFooled {
 				advice = "choose another model, or use the built-in rules"
 			}
 			if slices.ContainsFunc(outcomes, func(o modelreader.Outcome) bool { return o.Problem == modelreader.ProblemQuotes }) {
-				problem, advice = modelreader.ProblemQuotes, "its JSON is valid; choose a model that copies sentences word for word"
+				problem, advice = modelreader.ProblemQuotes, "the model's JSON is valid; choose a model that "+
+					"copies sentences word for word"
 			}
-			return fmt.Errorf("%d controls in a row got no valid answer (%s); %s", len(r.unanswered), problem, advice)
+			return fmt.Errorf("the model gave no valid answer for %d controls in a row (%s); %s", len(r.unanswered), problem, advice)
 		}
 		return nil
 	}
@@ -404,7 +407,8 @@ func (r *modelRun) keepAnswers(ctx context.Context, task *modelTask, outcomes []
 	}
 	if m := r.reader.Model; m.Fooled >= minFooled && float64(m.Fooled) > maxFooledShare*float64(m.Calls) {
 		return fmt.Errorf(
-			"%d of its %d answers cited passages for a check statement that no document supports; choose another model, or use the built-in rules",
+			"%d of the model's %d answers to test statements that no document supports still cited passages; "+
+				"choose another model, or use the built-in rules",
 			m.Fooled, m.Calls,
 		)
 	}
@@ -545,7 +549,7 @@ func (r *modelRun) finish(ctx context.Context) error {
 		return errors.Join(store.Readers.Put(tx, r.reader.OrganizationID, &stored), audit.RecordAndPublishEvent(tx, r.by, audit.Event{
 			Type: "reader.read", AssessmentID: stored.AssessmentID,
 			Summary: fmt.Sprintf(
-				"had %s read evidence (%s, %d of %s left)", stored.Model.Name, prose.Count(r.used.Calls, "request", "requests"), r.out.Left,
+				"had %s read evidence (%s, %d of %s still unread)", stored.Model.Name, prose.Count(r.used.Calls, "request", "requests"), r.out.Left,
 				prose.Count(r.out.Statements, "statement", "statements"),
 			),
 			ResourceType: "reader", ResourceID: stored.Name,

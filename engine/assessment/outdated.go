@@ -115,7 +115,7 @@ func describeDecidedDependent(tx *store.Tx, a *api.Assessment, basis api.Gate, v
 		}
 		if head != nil && head.Inputs[key] == versionID && (head.Status == api.VersionUnderReview || head.Status == api.VersionApproved) {
 			return fmt.Sprintf(
-				"version %d of the %s, which is based on it, is %s",
+				"version %d of the %s, which is based on this version, is %s",
 				head.VersionNumber,
 				gate.Title(),
 				prose.Humanize(head.Status),

@@ -413,7 +413,8 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 func (s *Service) EditPOAMItems(ctx context.Context, by api.Caller, in *api.EditPOAMItemsInput) (*api.EditResult, error) {
 	b := in.Body.Set
 	if b.Milestones != nil {
-		return nil, api.Invalid("set.milestones", "milestones differ between items; change them item by item")
+		return nil, api.Invalid("set.milestones", "milestones can't be changed in several items at once; change "+
+			"the milestones of each item separately")
 	}
 	var approved []api.POAMItem
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -456,7 +457,7 @@ func (s *Service) newPOAMItemChange(
 		return nil, err
 	}
 	if b.CorrectiveAction != nil && api.IsBlank(*b.CorrectiveAction) {
-		return nil, api.Invalid("corrective_action", "state what is to be done")
+		return nil, api.Invalid("corrective_action", "describe the work to be done")
 	}
 	edit := plan.Editor{Today: s.today(), UserName: by.Actor.Name}
 	return func(i *api.POAMItem) ([]string, error) {
@@ -488,7 +489,7 @@ func (s *Service) newPOAMItemChange(
 			if i.Status == "completed" && b.Status == nil && slices.ContainsFunc(all, plan.IsUnfinished) {
 				return nil, api.Invalid(
 					"milestones",
-					"%s is completed, and so are its milestones; set its status to in_progress to reopen one",
+					"%s and its milestones are completed; to reopen a milestone, set the item's status to in_progress",
 					i.POAMCode,
 				)
 			}
@@ -507,7 +508,7 @@ func (s *Service) newPOAMItemChange(
 		f.addIf("comments", b.Comments.AssignIfSet(&i.Comments))
 		switch accepted := i.Status == "risk_accepted"; {
 		case accepted && i.RiskAcceptedUntil == nil:
-			return nil, api.Invalid("risk_accepted_until", "give the date until which the risk of %s is accepted", i.POAMCode)
+			return nil, api.Invalid("risk_accepted_until", "specify the date until which the risk of %s is accepted", i.POAMCode)
 		case !accepted && b.RiskAcceptedUntil.Value != nil:
 			return nil, api.Invalid(
 				"risk_accepted_until",

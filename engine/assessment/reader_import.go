@@ -65,7 +65,7 @@ func checkReaderName(name string) error {
 	case !reading.IsValidName(name):
 		return api.Invalid(
 			"name",
-			"%q can't be the name of a reader; use up to 64 lower-case letters, digits, dots, hyphens and underscores",
+			"%q is not a valid reader name; use up to 64 lower-case letters, digits, dots, hyphens and underscores",
 			prose.Truncate(name, 80),
 		)
 	case name == rulesReader || name == api.ModelReader || strings.HasPrefix(name, "builtin") || strings.HasPrefix(name, modelReaderPrefix):
@@ -82,14 +82,15 @@ func (f *readingsFile) add(number int, l reading.Line) error {
 	switch {
 	case l.Reader != f.name:
 		return fmt.Errorf(
-			"it belongs to the reader %q, not %q; import the readings of one reader at a time",
+			"the line belongs to the reader %q, not %q; import the readings of one reader at a time",
 			prose.Truncate(l.Reader, 80),
 			f.name,
 		)
 	case !isStatement:
 		return fmt.Errorf("the assessment has no statement %q; export its statements again", prose.Truncate(l.StatementID, 80))
 	case !known:
-		return fmt.Errorf("the assessment has no passage %q; it was changed or belongs to another assessment: export the statements again",
+		return fmt.Errorf("the assessment has no passage %q, because the passage was changed or belongs to another "+
+			"assessment; export the statements again",
 			prose.Truncate(l.PassageHash, 80))
 	case f.lines[pair] > 0:
 		return fmt.Errorf("line %d already has a reading of this statement and passage", f.lines[pair])
@@ -104,7 +105,8 @@ func (f *readingsFile) add(number int, l reading.Line) error {
 		f.readings[l.StatementID] = r
 	}
 	if len(r.Passages) == maxReadingsPerStatement {
-		return fmt.Errorf("the statement has more than %d readings; include only those of the exported passages", maxReadingsPerStatement)
+		return fmt.Errorf("the statement has more than %d readings; include only readings of passages that were "+
+			"exported", maxReadingsPerStatement)
 	}
 	r.Passages[l.PassageHash] = toStored(l.Reading)
 	return nil
@@ -218,7 +220,7 @@ func recordReaderImport(tx *store.Tx, by api.Caller, r *api.Reader) error {
 	return audit.RecordAndPublishEvent(tx, by, audit.Event{
 		Type: "reader.imported", AssessmentID: r.AssessmentID,
 		Summary: fmt.Sprintf(
-			"imported %s of the reader %s, for %d of %s",
+			"imported %s from the reader %s, for %d of %s",
 			prose.Count(r.Readings, "reading", "readings"),
 			r.Name,
 			r.Statements,

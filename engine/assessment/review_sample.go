@@ -24,9 +24,9 @@ const acceptedShare = 0.05
 func whyLeftOpen(i *api.SoAItem) string {
 	switch {
 	case i.Applicability == api.Undecided:
-		return "undecided whether it applies"
+		return "undecided whether the control applies"
 	case i.Carried != nil && i.Carried.EvidenceChanged:
-		return "decided on different evidence"
+		return "carried over from a decision that was based on different evidence"
 	case i.SecondReading != nil:
 		return "the readers disagree"
 	case slices.ContainsFunc(i.Statements, func(s api.Statement) bool { return s.Verdict == judge.VerdictConflicting }):
@@ -77,11 +77,12 @@ func (s *Service) DrawReview(ctx context.Context, by api.Caller, in *api.DrawRev
 				}
 			}
 		} else if in.Body.Seed != 0 && in.Body.Seed != r.Seed {
-			return api.Conflict("a sample with the seed %d is being read; another seed would choose items after seeing results", r.Seed)
+			return api.Conflict("a sample with the seed %d is already being read; changing the seed now would "+
+				"select items after results are known", r.Seed)
 		}
 		size := cmp.Or(in.Body.Size, api.DefaultReviewSize)
 		if size < r.Size {
-			return api.Conflict("the sample that is being read has %d items; it can only be enlarged", r.Size)
+			return api.Conflict("the current sample has %d items; it can only be enlarged", r.Size)
 		}
 		r.Size = size
 		markSampled(&r)
@@ -237,7 +238,7 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 	}
 	out.Statement, out.NextStep = reviewStatement(out), nextReviewStep(out)
 	if inBulk > 0 {
-		out.Statement += fmt.Sprintf(" %s only together with others, which doesn't count as reading.",
+		out.Statement += fmt.Sprintf(" %s only as part of a bulk decision, which doesn't count as a review.",
 			prose.Count(inBulk, "item was confirmed", "items were confirmed"))
 	}
 	return out
@@ -250,12 +251,13 @@ func reviewStatement(r *api.ReviewSample) string {
 	case r.Outdated:
 		return "The draft has changed since the sample was drawn, so the sample is no longer valid."
 	case r.SampledLeft > 0:
-		return fmt.Sprintf("%d of the %s in the sample are still to be read; the result for the other items is known after that.",
+		return fmt.Sprintf("%d of the %s in the sample still need to be read; only then can the result be "+
+			"calculated for the other items.",
 			r.SampledLeft, prose.Count(r.Sampled, "item", "items"))
 	case r.NotRead == 0:
 		return "Every item was read."
 	}
-	return fmt.Sprintf("Of %s you have not read, at most %d %s wrong, with %.0f %% confidence. %s", prose.Count(r.NotRead, "item", "items"),
+	return fmt.Sprintf("Of the %s you have not read, at most %d %s wrong, with %.0f%% confidence. %s", prose.Count(r.NotRead, "item", "items"),
 		*r.AtMostWrong, isOrAre(*r.AtMostWrong), 100*r.Confidence, found)
 }
 
@@ -271,16 +273,18 @@ func nextReviewStep(r *api.ReviewSample) string {
 	case r.Outdated:
 		return "Draw a new sample."
 	case r.MustReadLeft > 0:
-		return fmt.Sprintf("Read the %s that the draft leaves open, then the sample.", prose.Count(r.MustReadLeft, "item", "items"))
+		return fmt.Sprintf("First read the %s that the draft leaves open, then read the sample.", prose.Count(r.MustReadLeft, "item", "items"))
 	case r.SampledLeft > 0:
-		return "Read the rest of the sample, least certain items first."
+		return "Read the remaining items of the sample, starting with the least certain ones."
 	case r.NotRead == 0:
 		return ""
 	case float64(*r.AtMostWrong) > acceptedShare*float64(r.NotRead) && r.SuggestedSize >= r.Population:
-		return "That is more than 5 %, and only reading every item could bring it below that: continue where the errors were found."
+		return "That is more than 5%, and only reading every item could bring the limit below 5%. Continue where " +
+			"the errors were found."
 	case float64(*r.AtMostWrong) > acceptedShare*float64(r.NotRead) && r.SuggestedSize > r.Sampled:
-		return fmt.Sprintf("That is more than 5 %%. A sample of %d with no further errors would bring it below that.", r.SuggestedSize)
+		return fmt.Sprintf("That is more than 5%%. A sample of %d items with no further errors would bring the "+
+			"limit below 5%%.", r.SuggestedSize)
 	}
-	return "Enough items have been read for a limit of 5 %. Read more if even minor errors would matter, " +
-		"or if the errors found have a common cause."
+	return "Enough items have been read to show that at most 5% are wrong. Read more if even minor errors would " +
+		"matter, or if the errors found have a common cause."
 }

@@ -246,7 +246,7 @@ func resetTraits(sc *api.Scope, names []string, detected map[string]api.Trait) e
 		if !slices.Contains(byPeople, name) {
 			return api.Invalid(
 				"reset",
-				"the trait %s has no manual value to reset; manually set: %s",
+				"the trait %s has no manual value to reset; traits with a manual value: %s",
 				name,
 				cmp.Or(strings.Join(byPeople, ", "), "none"),
 			)

@@ -39,7 +39,8 @@ func (s *Service) findReaders(ctx context.Context, org, assessment string, c cho
 	second, err = s.findReader(ctx, org, assessment, c.second)
 	if err == nil && (second == nil || first != nil && first.Reader.Name == second.Reader.Name) {
 		err = api.Invalid(
-			"second_reader", "the second reader must differ from the first and can't be the rules; choose e.g. %q", api.ModelReader,
+			"second_reader", "the second reader must differ from the first reader and can't be the built-in rules; "+
+				"for example, choose %q", api.ModelReader,
 		)
 	}
 	return first, second, err

@@ -398,7 +398,7 @@ func dropContradictingStatus(d *draft[api.SoAItem]) {
 			continue
 		}
 		i.Reason = fmt.Sprintf(
-			"Not assessed: the control is %s. The status set by %s (%s) was dropped.",
+			"Not assessed, because the control is %s. The status set by %s (%s) was removed.",
 			prose.Humanize(i.Applicability),
 			stringOrEmpty(i.EditedBy),
 			prose.Humanize(i.ImplementationStatus),
@@ -563,7 +563,7 @@ func checkSoASubmittable(items []api.SoAItem) error {
 		return nil
 	}
 	return api.Conflict(
-		"%d items block the submission of the Statement of Applicability; the first is %s: %s",
+		"%d items must be corrected before the Statement of Applicability can be submitted; the first is %s: %s",
 		len(details),
 		details[0].Field,
 		details[0].Message,
@@ -623,7 +623,7 @@ var soaRules = []struct {
 	{"excluded-not-assessed", "error", func(i *api.SoAItem) string {
 		if isExcludedWithStatus(i) {
 			return fmt.Sprintf(
-				"it can't be %s and %s at once; decide again whether it applies",
+				"the control can't be %s and %s at once; decide again whether it applies",
 				prose.Humanize(i.Applicability),
 				prose.Humanize(i.ImplementationStatus),
 			)
@@ -639,9 +639,9 @@ var soaRules = []struct {
 	{"applicable-assessed", "warning", func(i *api.SoAItem) string {
 		if i.Applicability.IsApplicable() && i.ImplementationStatus == api.NotAssessed {
 			if i.IsManual("implementation_status") {
-				return "it applies, but a user set it to not assessed"
+				return "the control applies, but a user set its status to not assessed"
 			}
-			return "it applies but was not assessed; draft again to judge the evidence"
+			return "the control applies but was not assessed; draft again to judge the evidence"
 		}
 		return ""
 	}},
@@ -665,7 +665,7 @@ var soaRules = []struct {
 	}},
 	{"owner-named", "warning", func(i *api.SoAItem) string {
 		if i.Applicability.IsApplicable() && i.Owner == nil {
-			return "no owner is named"
+			return "no owner is assigned"
 		}
 		return ""
 	}},

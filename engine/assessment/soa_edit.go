@@ -86,11 +86,12 @@ func newSoAItemChange(by api.Caller, b api.SoAItemChange, redrafted *api.SoAItem
 		case !i.Applicability.IsApplicable():
 			i.ImplementationStatus = api.NotAssessed // an item that doesn't apply isn't assessed
 			clearReliance(i)
-			i.Reason = fmt.Sprintf("Not assessed: %s set the control to %s.", by.Actor.Name, prose.Humanize(i.Applicability))
+			i.Reason = fmt.Sprintf("Not assessed, because %s set the control to %s.", by.Actor.Name, prose.Humanize(i.Applicability))
 			f.addIf("implementation_status", true)
 		case i.ImplementationStatus == api.NotAssessed:
 			// It applies again, so the next draft judges it.
-			i.Reason = "Not assessed yet: the control was excluded when the evidence was judged. Draft the Statement of Applicability again."
+			i.Reason = "Not assessed yet, because the control was excluded when the evidence was judged. Draft the " +
+				"Statement of Applicability again."
 			if i.IsManual("implementation_status") {
 				f = append(f, resetPrefix+"implementation_status")
 			}

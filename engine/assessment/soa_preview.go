@@ -14,7 +14,8 @@ import (
 func (s *Service) PreviewSoADraft(ctx context.Context, by api.Caller, in *api.DraftSoAInput) (*api.ArtifactDiff, error) {
 	for field, name := range map[string]string{"reader": in.Reader, "second_reader": in.SecondReader} {
 		if name == api.ModelReader {
-			return nil, api.Invalid(field, "a preview doesn't ask a model; name a reader that has already read, or use rules")
+			return nil, api.Invalid(field, "a preview can't have a model read evidence; choose a reader that has "+
+				"already read the evidence, or use rules")
 		}
 	}
 	a, err := s.readAssessment(ctx, by, in.AssessmentID)

@@ -89,7 +89,8 @@ func ApplySyncedDecision(
 		return err
 	}
 	if p.TargetSHA256 != decidedSHA256 {
-		return api.ApprovalRequired(p.Gate, p.ID, "the %s differs from the content that was decided on", p.Gate.Title())
+		return api.ApprovalRequired(p.Gate, p.ID, "the content of the %s differs from the content that the "+
+			"decision was about", p.Gate.Title())
 	}
 	if err := carryOutDecision(tx, by, &p, verdict, reason, inAdvance); errors.Is(err, errContentChanged) {
 		return api.ApprovalRequired(p.Gate, p.ID, "the %s changed after its approval was requested", p.Gate.Title())
@@ -136,7 +137,7 @@ func SaveVoidedApproval(tx *store.Tx, by api.Caller, p *api.Approval, reason str
 		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type:         "approval.voided",
 			AssessmentID: p.AssessmentID,
-			Summary:      "the approval of the " + p.Gate.Title() + " that was made offline is void: " + reason,
+			Summary:      "the approval of the " + p.Gate.Title() + " that was given offline is void: " + reason,
 			ResourceType: "approval",
 			ResourceID:   p.ID,
 			Data:         map[string]any{"gate": p.Gate, "reason": reason},
@@ -223,7 +224,7 @@ func (k deliverableType[V, I]) ApplyChanges(
 	}
 	switch head := k.version(&v); head.Status {
 	case api.VersionUnderReview:
-		err = k.withdrawFromReview(tx, by, &a, &v, "changed while under review, by "+by.Actor.Name)
+		err = k.withdrawFromReview(tx, by, &a, &v, "changed during review by "+by.Actor.Name)
 	case api.VersionApproved, api.VersionRejected:
 		if head.Status == api.VersionApproved && k.clearApproved != nil {
 			k.clearApproved(&tried)
@@ -430,7 +431,7 @@ func (k deliverableType[V, I]) Submit(
 	}
 	if head.ContentSHA256 != submittedSHA256 {
 		return api.Conflict(
-			"the %s has also been changed by others since it was submitted; review it and submit it again",
+			"other users have also changed the %s since it was submitted; review it and submit it again",
 			k.gate.Title(),
 		)
 	}

@@ -149,15 +149,15 @@ func validateSyncedCorrection(c *api.Correction) error {
 	switch {
 	case c.ID == "" || c.ControlCode == "" || len(p.HeadingPath) > 100,
 		slices.ContainsFunc(texts, func(s string) bool { return len(s) > maxSyncedCorrectionText }):
-		return api.Invalid("file", "a correction lacks its control, or has a text that is too long")
+		return api.Invalid("file", "a correction has no control, or its text is too long")
 	case !slices.Contains(c.Decision.Values(), c.Decision) || !slices.Contains(c.Source.Values(), c.Source) ||
 		refused != (label == reading.Silent) || !slices.Contains(reading.Labels, label):
-		return api.Invalid("file", "a correction of %.40s has an unknown decision", c.ControlCode)
+		return api.Invalid("file", "a correction for %.40s has an unknown decision", c.ControlCode)
 	case c.StatementID != reading.Statement{Topic: c.Topic, Text: c.Statement}.ID() || p.SHA256 != TextHash(p.Text):
-		return api.Invalid("file", "a correction of %.40s doesn't match its requirement or passage", c.ControlCode)
+		return api.Invalid("file", "a correction for %.40s doesn't match its requirement or passage", c.ControlCode)
 	case len(p.Text) > maxCorrectedPassage || c.Quote == "" || len(c.Quote) > reading.MaxWordsBytes ||
 		reading.FindQuote(p.Text, c.Quote) == "":
-		return api.Invalid("file", "a correction of %.40s quotes words that its passage doesn't contain", c.ControlCode)
+		return api.Invalid("file", "a correction for %.40s quotes words that its passage doesn't contain", c.ControlCode)
 	}
 	if err := (reading.Reading{Label: label, Words: quoteUnlessSilent(c)}).Check(p.Text); err != nil {
 		return api.Invalid("file", "a correction of %.40s: %v", c.ControlCode, err)
@@ -190,13 +190,15 @@ func RemoveSyncedCorrection(tx *store.Tx, by api.Caller, assessment, id string) 
 func DecideCorrectionConflict(tx *store.Tx, by api.Caller, id, label string) error {
 	c, err := store.Corrections.Get(tx, by.OrganizationID, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return api.Conflict("the correction has been removed since; choose \"remote\", and decide about the passage again if you want to")
+		return api.Conflict("the correction has been removed in the meantime; choose \"remote\", then correct the " +
+			"passage again if necessary")
 	}
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(reading.Labels, reading.Label(label)) {
-		return api.Invalid("value", "%.40q is not what a passage can show; use states, part, plans, contradicts or silent", label)
+		return api.Invalid("value", "%.40q is not a valid label for a passage; use states, part, plans, "+
+			"contradicts or silent", label)
 	}
 	c.TenantRecord, c.Label, c.Decision, c.DecidedBy, c.EditID = newTenantRecord(tx, by), label, api.CorrectionAccepted, by.Actor, ""
 	if label == string(reading.Silent) {

@@ -18,7 +18,8 @@ func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput
 		return s.evidence.Search(ctx, by, in)
 	}
 	if in.Body.AssessmentID == "" {
-		return nil, api.Invalid("translate", "a query is translated for the documents of one assessment; give assessment_id")
+		return nil, api.Invalid("translate", "a query can be translated only for the documents of one assessment; "+
+			"specify assessment_id")
 	}
 	var languages []string
 	err := s.db.View(ctx, func(tx *store.Tx) error {

@@ -35,7 +35,7 @@ func insertEdit(tx *store.Tx, by api.Caller, e *store.Edit) error {
 	}
 	switch err := store.Edits.Insert(tx, by.OrganizationID, e); {
 	case errors.Is(err, store.ErrTooLarge):
-		return api.Invalid("where", "a change of %s is too large to be kept for undo; select fewer", prose.Count(len(e.Lines), "item", "items"))
+		return api.Invalid("where", "a change to %s is too large to be kept for undo; select fewer items", prose.Count(len(e.Lines), "item", "items"))
 	case err != nil:
 		return err
 	}
@@ -186,7 +186,8 @@ func (s *Service) Undo(ctx context.Context, by api.Caller, in *api.UndoInput) (*
 			return err
 		}
 		if in.Body.EditID != "" && in.Body.EditID != e.ID {
-			return api.Conflict("there is a later change, or this one has already been undone; check again what an undo would change")
+			return api.Conflict("there is a later change, or this change has already been undone; preview the undo " +
+				"again")
 		}
 		if err := by.Require(gatePermissions[e.Gate]); err != nil {
 			return err
@@ -215,7 +216,7 @@ func lastEdit(tx *store.Tx, by api.Caller, assessment string) (*store.Edit, erro
 		}
 	}
 	return nil, api.Conflict(
-		"there is no change of yours to undo in this assessment; the last %d can be undone, one after the other",
+		"you have no change to undo in this assessment; only your last %d changes can be undone, one at a time",
 		maxEditsKept,
 	)
 }
@@ -236,7 +237,8 @@ func (k deliverableType[V, I]) undo(
 	head := k.version(&v)
 	if n := k.version(&newest); n.ID != head.ID {
 		return nil, api.Conflict(
-			"the change was made in version %d of the %s; version %d has been created since then, so edit the items there instead",
+			"the change was made in version %d of the %s, and version %d has been created since then; edit the "+
+				"items in the newer version instead",
 			head.VersionNumber, k.gate.Title(), n.VersionNumber)
 	}
 	isApproved := head.Status == api.VersionApproved

@@ -51,7 +51,7 @@ func appendRecord(tx *store.Tx, by api.Caller, e Entry) (id string, err error) {
 			return "", fmt.Errorf("reading the audit chain's head: %w", err)
 		}
 		if last.Sequence != uint64(n-1) {
-			return "", fmt.Errorf("reading the audit chain's head: %w: it should be record %d and is %d", store.ErrCorrupt, n-1, last.Sequence)
+			return "", fmt.Errorf("reading the audit chain's head: %w: expected record %d, found record %d", store.ErrCorrupt, n-1, last.Sequence)
 		}
 		previous = last.Hash
 		tx.FollowID(last.ID)
@@ -85,7 +85,7 @@ func normalizeThroughJSON(changes map[string]any) (out map[string]any, err error
 		err = json.Unmarshal(b, &out)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the changes of an audit record: %w", err)
+		return nil, fmt.Errorf("encoding the changes of an audit record: %w", err)
 	}
 	return out, nil
 }

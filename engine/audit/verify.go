@@ -46,7 +46,7 @@ func VerifyRecords(records iter.Seq2[api.AuditEvent, error]) (count uint64, head
 		}
 		if late != nil {
 			if rec.Sequence == late.Sequence {
-				late.Kind, late.RecordID, late.Reason = Reordered, rec.ID, "it appears after a later record"
+				late.Kind, late.RecordID, late.Reason = Reordered, rec.ID, "the record appears after a later record"
 			}
 			continue
 		}
@@ -63,17 +63,18 @@ func VerifyRecords(records iter.Seq2[api.AuditEvent, error]) (count uint64, head
 				Kind:     Removed,
 				Sequence: next,
 				RecordID: "",
-				Reason:   fmt.Sprintf("it is missing: record %d follows record %d", rec.Sequence, count),
+				Reason:   fmt.Sprintf("the record is missing: record %d follows record %d", rec.Sequence, count),
 			}
 		case rec.Sequence < next:
 			broken = &BrokenError{
 				Kind:     Inserted,
 				Sequence: rec.Sequence,
 				RecordID: rec.ID,
-				Reason:   fmt.Sprintf("another record with this number follows record %d", count),
+				Reason:   fmt.Sprintf("another record with the same number follows record %d", count),
 			}
 		case rec.Hash != want:
-			broken = &BrokenError{Kind: Changed, Sequence: rec.Sequence, RecordID: rec.ID, Reason: "its content doesn't match its hash"}
+			broken = &BrokenError{Kind: Changed, Sequence: rec.Sequence, RecordID: rec.ID, Reason: "the record's content doesn't match its " +
+				"hash"}
 		case rec.PreviousHash != head && count == 0:
 			broken = &BrokenError{Kind: Removed, Sequence: 1, RecordID: rec.ID, Reason: "the first record refers to an earlier one"}
 		case rec.PreviousHash != head:
@@ -82,7 +83,8 @@ func VerifyRecords(records iter.Seq2[api.AuditEvent, error]) (count uint64, head
 				Sequence: count,
 				RecordID: last,
 				Reason: fmt.Sprintf(
-					"its hash differs from the one in record %d: it was rewritten or replaced",
+					"the record's hash differs from the hash stored in record %d, so the record was rewritten or "+
+						"replaced",
 					rec.Sequence,
 				),
 			}

@@ -21,7 +21,8 @@ const (
 // VerifyData verifies a whole data folder for its local user; see VerifyStore.
 func (s *Service) VerifyData(ctx context.Context, by api.Caller, in *api.VerifyDataInput) (*api.DataVerification, error) {
 	if !by.Local {
-		return nil, api.Forbidden("only the local user of the data folder may verify all of it; run `service audit verify` on that machine")
+		return nil, api.Forbidden("only the local user of the data folder can verify the entire folder; run " +
+			"`service audit verify` on that machine")
 	}
 	return VerifyStore(ctx, s.db, in.Organization)
 }
@@ -61,7 +62,8 @@ func VerifyStore(ctx context.Context, db *store.DB, organization string) (*api.D
 		return nil, err
 	}
 	if len(v.Organizations) == 0 {
-		v.addProblem(api.DataProblem{Kind: NotRead, Message: "there is no organization, so nothing was verified"})
+		v.addProblem(api.DataProblem{Kind: NotRead, Message: "there is no organization in the data folder, so " +
+			"nothing was verified"})
 	}
 	v.OK = len(v.Problems) == 0
 	return v.DataVerification, nil
@@ -120,7 +122,8 @@ func (v *dataVerifier) listOrganizations(tx *store.Tx) ([]api.Organization, erro
 			all = append(all, api.Organization{Record: api.Record{ID: id}, Name: id})
 			v.addProblem(api.DataProblem{
 				OrganizationID: id, Record: "organization", Kind: Missing,
-				Message: "other records name this organization, but its own record is missing or can't be read; restore a backup",
+				Message: "other records refer to this organization, but its own record is missing or can't be " +
+					"read; restore a backup",
 			})
 		}
 	}
@@ -174,9 +177,10 @@ func (v *dataVerifier) checkRecords(ctx context.Context, db *store.DB) error {
 		v.addProblem(api.DataProblem{Record: "database", Kind: Altered, Message: err.Error()})
 	}
 	for _, k := range c.Kinds {
-		message := "its checksum is wrong; restore a backup"
+		message := "the record's checksum is wrong; restore a backup"
 		if k.Count > 1 {
-			message = fmt.Sprintf("the checksums of this and %d more of table %s are wrong; restore a backup", k.Count-1, k.Table)
+			message = fmt.Sprintf("the checksums of this record and %d more in the table %s are wrong; restore a "+
+				"backup", k.Count-1, k.Table)
 		}
 		v.addProblem(api.DataProblem{Record: k.First, Kind: Altered, Message: message})
 	}
@@ -194,15 +198,15 @@ func (v *dataVerifier) checkFiles(ctx context.Context, db *store.DB, organizatio
 	if err != nil {
 		v.addProblem(api.DataProblem{
 			Record: "files", Kind: NotRead,
-			Message: "records that refer to files can't be read, so missing files may go unnoticed: " + err.Error(),
+			Message: "some records that refer to files can't be read, so missing files may not be reported: " + err.Error(),
 		})
 	}
 	for _, p := range c.Problems {
 		one := api.DataProblem{SHA256: p.SHA256}
 		switch {
 		case errors.Is(p.Err, store.ErrNotFound):
-			one.Kind, one.Message = Missing, "the file is missing; restore a backup (after one without files, copy the folder blobs), "+
-				"or delete the record and add it again"
+			one.Kind, one.Message = Missing, "the file is missing; restore a backup (if the backup has no files, "+
+				"also copy the folder blobs), or delete the record and add it again"
 		case errors.Is(p.Err, store.ErrCorrupt):
 			one.Kind, one.Message = Altered, "the file was altered; restore a backup, or delete the record and add it again"
 		default:

@@ -161,7 +161,7 @@ func TestBadAdvice(t *testing.T) {
 				out.Summary != rules.Summary {
 				t.Errorf("%+v, %q", run, out.Summary)
 			}
-			if !strings.Contains(strings.Join(out.Limitations, " "), "The rules answered") {
+			if !strings.Contains(strings.Join(out.Limitations, " "), "The built-in rules answered") {
 				t.Errorf("nothing is said of it: %v", out.Limitations)
 			}
 		})

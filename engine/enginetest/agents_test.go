@@ -104,11 +104,11 @@ func TestBadModelsDegrade(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got.Model != "builtin" || got.IsCompliant != want.IsCompliant || got.ConfidenceScore != want.ConfidenceScore ||
-				!strings.Contains(strings.Join(got.Limitations, " "), "The rules answered because the model") {
+				!strings.Contains(strings.Join(got.Limitations, " "), "The built-in rules answered because the model") {
 				t.Errorf("%+v, not %+v", got, want)
 			}
 			out, err := e.Agents.Output(t.Context(), by, &api.AgentRunInput{AgentRunID: got.AgentRunID})
-			if err != nil || !strings.Contains(strings.Join(out.Limitations, " "), "The rules answered") {
+			if err != nil || !strings.Contains(strings.Join(out.Limitations, " "), "The built-in rules answered") {
 				t.Errorf("%+v, %v", out, err)
 			}
 		})

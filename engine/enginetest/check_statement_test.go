@@ -37,8 +37,8 @@ func TestModelThatSaysYes(t *testing.T) {
 		fooledEvery int
 		want        string
 	}{
-		{1, "3 controls in a row got no valid answer (it cites passages for a check statement"},
-		{3, "answers cited passages for a check statement"},
+		{1, "no valid answer for 3 controls in a row (it cites passages for a check statement"},
+		{3, "answers to test statements that no document supports"},
 	} {
 		calls, fooledEvery = 0, tt.fooledEvery
 		_, err := e.Assessments.ReadWithModel(t.Context(), b.by, in)

@@ -95,12 +95,12 @@ func TestPlanBeforeItsBasis(t *testing.T) {
 	if _, err := b.Assessments.SubmitPOAM(t.Context(), b.by, submit); err != nil {
 		t.Fatal(err)
 	}
-	early := "Version 1 of the gap analysis is a draft, and version 1 of the POA&M, which is based on it, is under review"
+	early := "Version 1 of the gap analysis is a draft, and version 1 of the POA&M, which is based on this version, is under review"
 	wantWords(t, "the approval", b.pending(t, a).Warnings, early)
 	if err := b.approve(t, b.pending(t, a).ID); err != nil {
 		t.Fatal(err)
 	}
-	wantWords(t, "the status", b.outdatedNotices(t, a, "unapproved"), "POA&M, which is based on it, is approved")
+	wantWords(t, "the status", b.outdatedNotices(t, a, "unapproved"), "POA&M, which is based on this version, is approved")
 	l, err := b.Assessments.ListApprovals(t.Context(), b.by, &api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}})
 	if err != nil {
 		t.Fatal(err)

@@ -109,7 +109,7 @@ func TestRemoteModelBan(t *testing.T) {
 		return found.Embedder
 	}
 	isForbidden := func(err error) bool {
-		return api.IsCode(err, api.CodeForbidden) && strings.Contains(err.Error(), "forbids models")
+		return api.IsCode(err, api.CodeForbidden) && strings.Contains(err.Error(), "doesn't allow models")
 	}
 
 	secret := b.assess(t, "iso-27001-2022", nil, api.StateDraft)
@@ -158,7 +158,7 @@ func TestRemoteModelBan(t *testing.T) {
 		_, out := runAgent(t, b, agents, "scope-soa-architect", a)
 		return strings.Join(out.Limitations, " ")
 	}
-	if got := advise(secret.ID); !strings.Contains(got, "the assessment forbids models on other machines") {
+	if got := advise(secret.ID); !strings.Contains(got, "the assessment doesn't allow models on other machines") {
 		t.Errorf("advice: %s", got)
 	}
 	if n, texts := m.received("ecret"); n != 0 || len(texts) != 0 {
@@ -167,10 +167,10 @@ func TestRemoteModelBan(t *testing.T) {
 
 	banOrganization(true)
 	got, err := agents.EvaluateEvidence(ctx, b.by, evaluate("Laptops are encrypted.", "All laptops are encrypted."))
-	if err != nil || !strings.Contains(strings.Join(got.Limitations, " "), "the organization forbids models on other machines") {
+	if err != nil || !strings.Contains(strings.Join(got.Limitations, " "), "the organization doesn't allow models on other machines") {
 		t.Errorf("analysis: %+v, %v", got, err)
 	}
-	if got := advise(open.ID); !strings.Contains(got, "the organization forbids models on other machines") {
+	if got := advise(open.ID); !strings.Contains(got, "the organization doesn't allow models on other machines") {
 		t.Errorf("advice: %s", got)
 	}
 	reading.AssessmentID = open.ID

@@ -43,7 +43,7 @@ func TestReviewBySampling(t *testing.T) {
 	}
 	none, err := b.Assessments.GetReview(t.Context(), b.by, &in.SoAInput)
 	if err != nil || none.AtMostWrong == nil || none.Wrong != 0 || len(none.Lines) != 0 ||
-		!strings.Contains(none.Statement, "with 95 % confidence") {
+		!strings.Contains(none.Statement, "with 95% confidence") {
 		t.Fatalf("%+v, %v", none, err)
 	}
 	planned := api.Planned

@@ -78,7 +78,8 @@ func requireOwnScopes(by api.Caller, scopes []string) error {
 	if by.Scopes != nil && slices.Contains(scopes, api.AnyScope) {
 		for _, p := range api.ExpandScopes([]string{api.AnyScope}) {
 			if !slices.Contains(by.Scopes, p) {
-				return api.Forbidden("a key can't create a key with the scope *: it lacks %s itself", p)
+				return api.Forbidden("a key can't create another key with the scope * unless it has all scopes; "+
+					"this key doesn't have %s", p)
 			}
 		}
 	}
@@ -116,7 +117,7 @@ func getRevocableKey(tx *store.Tx, by api.Caller, id string) (store.APIKey, erro
 		return key, store.ToNotFound(err, "API key", id)
 	}
 	if key.CreatedBy != by.UserID && by.Role != api.RoleOwner {
-		return key, api.Forbidden("this key belongs to another user; only they or an owner can revoke it")
+		return key, api.Forbidden("this key belongs to another user; only that user or an owner can revoke it")
 	}
 	return key, nil
 }
@@ -178,10 +179,11 @@ func (s *Service) RotateAPIKey(ctx context.Context, by api.Caller, in *api.Rotat
 			return err
 		}
 		if key.CreatedBy != by.UserID {
-			return api.Forbidden("this key belongs to another user, and so does its secret; revoke it and create your own")
+			return api.Forbidden("this key belongs to another user, so you can't get its new secret; revoke the " +
+				"key and create your own")
 		}
 		if key.RevokedAt != nil {
-			return api.Conflict("the key %q is revoked; create a new one", key.Name)
+			return api.Conflict("the key %q has been revoked; create a new key", key.Name)
 		}
 		if by.Scopes != nil { // the owner's current permissions limit the key in addition
 			if err := requireOwnScopes(by, key.Scopes); err != nil {

@@ -68,7 +68,7 @@ func (s *Service) Authenticate(ctx context.Context, c Credential) (Principal, er
 	case c.Cookie != "":
 		return s.authenticateSession(ctx, c.Cookie)
 	}
-	return Principal{}, api.Unauthorized("sign in, or send an API key in the header Authorization: Bearer %s…", api.APIKeyPrefix)
+	return Principal{}, api.Unauthorized("sign in, or send an API key in the Authorization header: Bearer %s…", api.APIKeyPrefix)
 }
 
 // authenticateKey verifies an API key and, if due, records its use.
@@ -208,7 +208,7 @@ func (s *Service) ResolveCaller(ctx context.Context, p Principal, organizationID
 func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller, error) {
 	user, err := readUser(tx, p.UserID, p.Local, p.localName)
 	if err != nil {
-		return api.Caller{}, fmt.Errorf("reading the user of the credential: %w", err)
+		return api.Caller{}, fmt.Errorf("reading the user that the credential belongs to: %w", err)
 	}
 	if user.Status != statusActive {
 		return api.Caller{}, api.Unauthorized("this account can't sign in")
@@ -226,7 +226,8 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 			by.PlatformAdmin, by.ImportsCatalogs = false, true
 		}
 		if wanted != "" && wanted != p.key.OrganizationID {
-			return by, api.Forbidden("this API key belongs to a different organization than the one in the header %s", api.TenantHeader)
+			return by, api.Forbidden("this API key belongs to a different organization than the one in the %s "+
+				"header", api.TenantHeader)
 		}
 		wanted = p.key.OrganizationID
 	case p.session != nil:

@@ -48,7 +48,7 @@ func deleteMatchingOrExpiredLinks(tx *store.Tx, userID string, match func(store.
 
 // lookUpLink returns a link and its user. Every invalid link gives the same UNAUTHORIZED error.
 func lookUpLink(tx *store.Tx, token string) (l store.OneTimeLink, user api.User, err error) {
-	refused := api.Unauthorized("invalid link: it was used, replaced, or has expired; ask for a new one")
+	refused := api.Unauthorized("invalid link: it has been used or replaced, or has expired; ask for a new link")
 	if !isWellFormedSecret(token) {
 		return l, user, refused
 	}
@@ -180,7 +180,7 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 func activateMembership(tx *store.Tx, l store.OneTimeLink, by api.Caller) error {
 	m, err := store.Memberships.Get(tx, l.UserID, l.OrganizationID)
 	if errors.Is(err, store.ErrNotFound) {
-		return api.Unauthorized("the invitation was withdrawn; ask for a new one")
+		return api.Unauthorized("the invitation was withdrawn; ask for a new invitation")
 	}
 	if err != nil {
 		return err
@@ -204,5 +204,6 @@ func (s *Service) checkPassword(ctx context.Context, user api.User, hash, passwo
 	if err != nil || right {
 		return err
 	}
-	return api.Unauthorized("wrong password: if you have an account here, enter its password, so that nobody else can accept in your name")
+	return api.Unauthorized("wrong password; enter the password of your existing account, so that nobody else can " +
+		"accept the invitation in your name")
 }

@@ -36,11 +36,12 @@ func (s *Service) BanUser(ctx context.Context, by api.Caller, in *api.BanUserInp
 			return nil
 		}
 		if local, err := store.Settings.Get(tx, localUser); err == nil && local.Value == u.ID {
-			return api.Conflict("this is the local user of this machine; a ban would lock them out of their own folder")
+			return api.Conflict("this is the local user of this machine; a ban would lock the user out of their " +
+				"own data folder")
 		}
 		reason := strings.TrimSpace(in.Body.Reason)
 		if reason == "" {
-			return api.Invalid("reason", "give a reason; the user's organizations can read it")
+			return api.Invalid("reason", "give a reason, which will be visible to the user's organizations")
 		}
 		u.Status, u.BanReason, u.UpdatedAt = statusBanned, &reason, tx.Now()
 		if err := store.Users.Update(tx, &u); err != nil {

@@ -104,7 +104,7 @@ func AssessDPIA(
 	}
 	if level, ok := ropa["suggested_risk_level"].(string); ok {
 		inherent = max(inherent, map[string]float64{"low": 0, "medium": 2, "high": 3.2}[strings.ToLower(level)])
-		signs.add("ropa_context", level, "the risk before measures is at least this")
+		signs.add("ropa_context", level, "the risk before measures is at least as high as in the record of processing")
 	}
 	if points == 0 {
 		if _, harmless := t.findAffirmedClause(compileIgnoringCase(`anonymous|anonymised|paper`)); harmless {
@@ -145,7 +145,7 @@ func AssessDPIA(
 	out.IsApprovedTechnically = out.ResidualRiskLevel != "high"
 	out.MitigatingControlsRequired = measuresToRequest(missing, stop, out.ResidualRiskLevel, marks, controls)
 	out.Justification = fmt.Sprintf(
-		"Risk before measures %.1f (%s), reduced by %.1f to %.1f: %s residual risk.",
+		"The risk before measures is %.1f (%s). Measures reduce it by %.1f to %.1f, which is a %s residual risk.",
 		inherent,
 		formatRiskCriteria(sortedKeys(marks)),
 		min(reduction, 0.75*inherent),
@@ -153,7 +153,7 @@ func AssessDPIA(
 		out.ResidualRiskLevel,
 	)
 	if len(stop) > 0 {
-		out.Justification += " It can't proceed as described: " + strings.Join(stop, ", ") + "."
+		out.Justification += " The project can't proceed as described: " + strings.Join(stop, ", ") + "."
 	}
 	if addNonEnglishLimitation(&out.Limitations, &signs, description) {
 		out.IsApprovedTechnically = false

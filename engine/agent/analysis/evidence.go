@@ -308,7 +308,7 @@ func EvaluateEvidence(_ context.Context, requirement, description string) (evalu
 	if addNonEnglishLimitation(&out.Limitations, &signs, requirement, description) && out.IsCompliant {
 		out.IsCompliant, met = false, 0
 		for _, e := range required { // a denial of the elements would not have been recognized
-			out.MissingElements = append(out.MissingElements, e.text+" (the rules only read English)")
+			out.MissingElements = append(out.MissingElements, e.text+" (the built-in rules can read only English)")
 		}
 	}
 	n := float64(max(1, len(required)))
@@ -336,9 +336,9 @@ func EvaluateEvidence(_ context.Context, requirement, description string) (evalu
 	switch n := len(t.instructions); n {
 	case 0:
 	case 1:
-		out.AuditorNotes += " 1 sentence that instructs the reader was ignored."
+		out.AuditorNotes += " 1 sentence was ignored because it instructs the reader."
 	default:
-		out.AuditorNotes += fmt.Sprintf(" %d sentences that instruct the reader were ignored.", n)
+		out.AuditorNotes += fmt.Sprintf(" %d sentences were ignored because they instruct the reader.", n)
 	}
 	return out, signs
 }
@@ -407,7 +407,7 @@ func evaluateElement(full, own element, t *preparedText) elementVerdict {
 		}
 	}
 	if no != "" && (!best.met || best.share < 0.95) {
-		return elementVerdict{reason: "the evidence contradicts it: " + truncate(no, 120)}
+		return elementVerdict{reason: "contradicted by the evidence: " + truncate(no, 120)}
 	}
 	if !best.met {
 		switch {

@@ -184,7 +184,8 @@ func TriageIncident(_ context.Context, module, logs string) (result *api.Inciden
 		t.signs.add(
 			"personal_data",
 			personalData.FindString(logs),
-			"personal data may be affected: the data protection officer decides on a notification, due within 72 hours",
+			"personal data may be affected: the data protection officer must decide whether to give notice within "+
+				"72 hours",
 		)
 	}
 	out.ImmediateContainmentActions = containmentActions(t, intruder, out)
@@ -205,7 +206,7 @@ func (t *triage) scanLineForAttacks(raw string, authorized bool) {
 		line = raw + " " + un
 	}
 	if testFilePattern.MatchString(line) {
-		t.signs.add("test_file", raw, "standard antivirus test file: no attack")
+		t.signs.add("test_file", raw, "this is the standard antivirus test file, not an attack")
 		return
 	}
 	for _, a := range attacks {
@@ -219,7 +220,7 @@ func (t *triage) scanLineForAttacks(raw string, authorized bool) {
 		}
 		switch {
 		case authorized && severity == a.attemptSeverity && a.successPattern != nil:
-			t.signs.add("authorised_test", m, "part of an announced test, and unsuccessful")
+			t.signs.add("authorised_test", m, "an unsuccessful attempt that was part of an announced test")
 			continue
 		case containedPattern.MatchString(line) && severity > 0 && a.vector != "data_exfiltration" && a.vector != "ransomware":
 			severity--
@@ -320,7 +321,7 @@ func containmentActions(t *triage, intruder string, result *api.IncidentTriage) 
 	case "brute_force", "account_compromise", "credential_theft", "phishing":
 		if t.severity >= 2 {
 			add("End all sessions of the affected accounts on %s and reset their credentials.", where)
-			add("Enable multi-factor authentication for them before they are used again.")
+			add("Enable multi-factor authentication for the affected accounts before they are used again.")
 		} else {
 			add("Limit login attempts on %s and watch for a successful login.", where)
 		}

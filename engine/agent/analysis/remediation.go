@@ -63,7 +63,8 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`encrypt\w*`),
 		3,
 		5,
-		[]string{"Encrypt data at rest with keys from a key management service; migrate existing data by copying it"},
+		[]string{"Encrypt data at rest with keys from a key management service, and migrate existing data to " +
+			"encrypted storage"},
 		map[string]string{
 			"aws": "aws rds create-db-snapshot --db-instance-identifier DB --db-snapshot-identifier DB-plain && aws rds " +
 				"copy-db-snapshot --kms-key-id KEY --source-db-snapshot-identifier DB-plain --target-db-snapshot-identifier DB-encrypted",
@@ -140,7 +141,8 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`access review|recertif|review of (?:access|rights)`),
 		2,
 		4,
-		[]string{"Have system owners review all access rights now and then quarterly, and record what was removed"},
+		[]string{"Have system owners review all access rights immediately and then every quarter, and record which " +
+			"rights were removed"},
 		map[string]string{
 			"azure": "az role assignment list --all --output table",
 			"aws":   "aws iam generate-credential-report",
@@ -175,7 +177,8 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`incident`),
 		2,
 		6,
-		[]string{"Write the incident response plan: roles, severity levels, contacts, reporting deadlines"},
+		[]string{"Write the incident response plan, including roles, severity levels, contacts and reporting " +
+			"deadlines"},
 		nil,
 		"IRO-04",
 	},
@@ -184,7 +187,7 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`exercise|tabletop|drill`),
 		2,
 		2,
-		[]string{"Run an exercise on a likely scenario and record improvements"},
+		[]string{"Run an exercise based on a likely scenario and record the improvements needed"},
 		nil,
 		"IRO-06",
 	},
@@ -193,7 +196,7 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`\btls\b|transport encryption`),
 		3,
 		2,
-		[]string{"Allow only TLS 1.2 and 1.3 on all endpoints, and verify each from outside"},
+		[]string{"Allow only TLS 1.2 and 1.3 on all endpoints, and verify each endpoint from outside the network"},
 		map[string]string{
 			"nginx": "nginx -t && openssl s_client -connect HOST:443 -tls1_1 </dev/null",
 			"linux": "openssl s_client -connect HOST:443 -tls1_1 </dev/null",
@@ -217,7 +220,8 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`processing agreement`),
 		2,
 		5,
-		[]string{"Sign a data processing agreement with each supplier that handles personal data, starting with the riskiest"},
+		[]string{"Sign a data processing agreement with each supplier that handles personal data, starting with " +
+			"the riskiest suppliers"},
 		nil,
 		"TPM-05",
 	},
@@ -258,7 +262,7 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`approv\w+`),
 		2,
 		2,
-		[]string{"Require approval by a second person before changes to production"},
+		[]string{"Require approval by a second person before production changes are made"},
 		map[string]string{
 			"git":   "gh api -X PUT repos/OWNER/REPO/branches/main/protection --input protection.json",
 			"azure": "terraform plan -out plan.tfplan",
@@ -319,7 +323,7 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`inventory`),
 		2,
 		4,
-		[]string{"Build the inventory from the platforms' resource lists, with an owner for each asset"},
+		[]string{"Build the asset inventory from the platforms' resource lists, and assign an owner to each asset"},
 		map[string]string{
 			"azure": "az resource list --output table",
 			"aws":   "aws resourcegroupstaggingapi get-resources",
@@ -343,7 +347,7 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`supplier|vendor|third.part`),
 		2,
 		5,
-		[]string{"Assess each supplier by its access, and set requirements for the riskiest"},
+		[]string{"Assess each supplier by the access it has, and set requirements for the riskiest suppliers"},
 		nil,
 		"TPM-04.1",
 	},
@@ -377,7 +381,8 @@ var recommendations = []recommendation{
 		map[string]string{"linux": "chronyc sources -v"},
 		"SEA-20",
 	},
-	{"visitors", compileIgnoringCase(`visitor`), 1, 1, []string{"Keep a visitor log at reception with hosts and times"}, nil, "PES-06"},
+	{"visitors", compileIgnoringCase(`visitor`), 1, 1, []string{"Keep a visitor log at reception that records " +
+		"hosts and times"}, nil, "PES-06"},
 }
 
 // platforms are recognized by their names in the description of an architecture.
@@ -430,10 +435,11 @@ func PlanRemediation(
 		if r == nil {
 			out.SprintActionItems = append(
 				out.SprintActionItems,
-				fmt.Sprintf("Assign an owner for “%s”, agree what evidence would demonstrate it, and implement it.", truncate(gap, 200)),
+				fmt.Sprintf("Assign an owner for “%s”, agree on the evidence that would demonstrate it, and "+
+					"implement it.", truncate(gap, 200)),
 			)
 			weight, days = max(weight, 2), days+3
-			signs.add("gap", gap, "no rule covers it: plan it manually")
+			signs.add("gap", gap, "no built-in rule covers this gap; plan its remediation manually")
 			continue
 		}
 		signs.add("gap", gap, r.name)

@@ -173,7 +173,7 @@ func UrgencyBand(urgency float64) string {
 
 func executiveSummary(d parsedText, category, band string, reasons []string) string {
 	first := truncate(d.body, 320)
-	why := "Nothing in the description makes it urgent."
+	why := "Nothing in the description suggests that the risk is urgent."
 	if len(reasons) > 0 {
 		why = "Main drivers: " + strings.Join(reasons, ", ") + "."
 	}
@@ -197,8 +197,8 @@ func financialImpact(b, d parsedText, band string, signs *Indicators) string {
 		}
 	}
 	return fmt.Sprintf(
-		"No figure was given, so none is estimated. At %s urgency, ask the business what a day without the service "+
-			"and notifying those affected would cost.",
+		"No figure was given, so the cost is not estimated. The urgency is %s: ask the business what one day of "+
+			"downtime would cost, and what it would cost to notify the people affected.",
 		band,
 	)
 }
@@ -247,9 +247,9 @@ func boardRecommendation(band string, reasons []string) string {
 	case "critical":
 		return "Decide now: name one accountable executive, approve the resources today and ask for a report within 24 hours." + why
 	case "high":
-		return "Decide by the next meeting: assign an owner, a budget and a date within 30 days." + why
+		return "Decide by the next meeting: assign an owner and a budget, and set a completion date within 30 days." + why
 	case "medium":
-		return "Note the risk and ask for a plan with an owner and a date within the quarter." + why
+		return "Note the risk, and ask for a plan with an owner and a completion date within the quarter." + why
 	}
 	return "No board decision is needed; handle it in the ordinary course and report it with other risks."
 }

@@ -119,10 +119,11 @@ var controlRules = []struct {
 	why  string
 }{
 	{"PRI-14", nil, "every processing activity must be in the record of processing"},
-	{"PRI-02", nil, "people must be informed how their data is used"},
+	{"PRI-02", nil, "people must be informed about how their data is used"},
 	{"PRI-05", nil, "a retention period must be set"},
 	{"PRI-06", nil, "people have a right of access to their data"},
-	{"PRI-03", compileIgnoringCase(`consent|ticked|opt.?in|agreement`), "it relies on consent, which must be provable and can be withdrawn"},
+	{"PRI-03", compileIgnoringCase(`consent|ticked|opt.?in|agreement`), "the processing relies on consent, which " +
+		"must be provable and can be withdrawn"},
 	{
 		"CRY-05",
 		compileIgnoringCase(specialCategories.pattern.String()[4:] + `|bank|salary|passport|identity|credit|children`),
@@ -143,9 +144,10 @@ var controlRules = []struct {
 	{
 		"CLD-09",
 		compileIgnoringCase(`transfer\w*|philippines|third country|\busa?\b|india|abroad`),
-		"data leaves the country; locations and transfer mechanism must be known",
+		"data leaves the country; the locations and the transfer mechanism must be known",
 	},
-	{"PES-05", compileIgnoringCase(`cctv|video|surveillance|badges?`), "it involves cameras or physical access control"},
+	{"PES-05", compileIgnoringCase(`cctv|video|surveillance|badges?`), "the processing involves cameras or " +
+		"physical access control"},
 	{
 		"AAT-10",
 		compileIgnoringCase(`machine learning|\bai\b|language model|facial recognition|automated decisions?|automatically|scoring`),
@@ -189,7 +191,7 @@ func AnalyzeRoPA(_ context.Context, description string, controls Controls) (anal
 		case d.code == "RSK-10" && !out.IsDPIARequired:
 			continue
 		case d.code == "RSK-10":
-			why = "its risk requires an impact assessment before it begins"
+			why = "because of the risk, an impact assessment is required before the processing begins"
 		case d.when != nil:
 			m, ok := t.findAffirmedClause(d.when)
 			if !ok {

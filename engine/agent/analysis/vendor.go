@@ -30,17 +30,19 @@ var processorTerms = []contractTerm{
 		"No technical and organizational security measures are specified.",
 	},
 	{"data subjects", compileIgnoringCase(`data subjects?|betroffenen\w*`), "No assistance with data subject requests is agreed."},
-	{"breach", compileIgnoringCase(`breach\w*|datenschutzverletzung\w*`), "No duty to notify personal data breaches."},
+	{"breach", compileIgnoringCase(`breach\w*|datenschutzverletzung\w*`), "The vendor has no duty to report " +
+		"personal data breaches."},
 	{
 		"deletion",
 		compileIgnoringCase(`delet\w+|eras\w+|return(?:ed|s|ing)?\b|löschung|vernicht\w+`),
-		"No return or deletion of data at the end of the contract.",
+		"The contract doesn't require data to be returned or deleted when it ends.",
 	},
-	{"audit", compileIgnoringCase(`audits?\b|inspect\w*|kontrollrechte?|prüfungsrechte?`), "No right to audit or inspect."},
+	{"audit", compileIgnoringCase(`audits?\b|inspect\w*|kontrollrechte?|prüfungsrechte?`), "The customer has no right to audit or " +
+		"inspect the vendor."},
 	{
 		"sub-processor",
 		compileIgnoringCase(`sub-?processors?|other processors?|no other processor|subcontractors?|unterauftragsverarbeiter`),
-		"No rules for sub-processors.",
+		"The contract has no rules for sub-processors.",
 	},
 }
 
@@ -84,7 +86,7 @@ var redFlags = []contractTerm{
 	{
 		"retention",
 		compileIgnoringCase(`retains? all data after|unlimited time|indefinitely|keep copies`),
-		"No deletion: data is kept after the contract ends.",
+		"Data is kept after the contract ends instead of being deleted.",
 	},
 	{"no audit", compileIgnoringCase(`no right to audit|audits? (?:is|are) excluded|may not audit`), "The right to audit is excluded."},
 	{
@@ -210,7 +212,7 @@ func findLiability(t parsedText, vendor string, flag func(string), signs *Indica
 		flag("Liability is excluded" + vendorSuffix(vendor) + ".")
 		return "excluded (" + truncate(m, 120) + ")"
 	}
-	flag("Liability: no cap or other provision in this excerpt.")
+	flag("This excerpt contains no liability cap or other liability provision.")
 	return "not identified"
 }
 
