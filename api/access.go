@@ -36,7 +36,7 @@ const (
 	PlatformAdmin Permission = "platform:admin"
 )
 
-// The sets of permissions that roles consist of.
+// The sets of permissions that roles are composed of.
 var (
 	readWork = []Permission{
 		"assessment:read", "document:read", "kb:read", "kb:search", "scf:read", "scope:read", "soa:read", "gap:read",
@@ -120,7 +120,7 @@ type Actor struct {
 // outside any organization. The flag gives no access to tenant data.
 var platformPermissions = []Permission{"scf:read", SCFImport, "member:read", "member:write", "metrics:read"}
 
-// AnyScope stands for every permission except those that must be named explicitly.
+// AnyScope is the scope that grants every permission except those that must be listed explicitly.
 const AnyScope = "*"
 
 // explicitOnlyPermissions are the permissions that AnyScope does not include.
@@ -148,7 +148,7 @@ func ParseScopes(scopes []string) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
-// ExpandScopes returns the permissions that parsed scopes stand for, sorted.
+// ExpandScopes returns the permissions that parsed scopes grant, sorted.
 func ExpandScopes(scopes []string) []Permission {
 	out := []Permission{}
 	for _, s := range scopes {
@@ -273,8 +273,8 @@ func (c Caller) Authorize(op *Operation) error {
 	return c.Require(p)
 }
 
-// IsPerson reports whether a signed-in user acts directly, as opposed to a key, agent, workflow or
-// bundle acting for one.
+// IsPerson reports whether a signed-in user acts directly, as opposed to a key, agent, workflow or bundle acting on a
+// user's behalf.
 func (c Caller) IsPerson() bool {
 	return c.Actor.Type == ActorUser && c.Scopes == nil && c.AgentRunID == "" && c.Peer == nil && c.UserID != ""
 }

@@ -84,7 +84,7 @@ type AgentRunInput struct {
 	AgentRunID string `path:"agentRunId"`
 }
 
-// GetAgentRunInput identifies a run whose record is read.
+// GetAgentRunInput identifies the run to read.
 type GetAgentRunInput struct {
 	AgentRunInput
 	Waiting

@@ -58,7 +58,7 @@ func (p *Approval) WasGivenInAdvance() bool {
 }
 
 // ApprovalChanges lists the controls whose items differ between a submitted version and the version approved before
-// it, as of the submission.
+// it, at the time of submission.
 type ApprovalChanges struct {
 	SinceVersion int      `json:"since_version"`
 	Added        []string `json:"added"`

@@ -31,7 +31,7 @@ type Correction struct {
 	IsDocumentDeleted bool `json:"document_deleted" doc:"The document was deleted since. The correction still applies to the same passage in other documents."`
 }
 
-// CorrectionOrigin is the assessment in which a correction was made, at the clone's remote.
+// CorrectionOrigin identifies the assessment at the clone's remote in which a correction was made.
 type CorrectionOrigin struct {
 	AssessmentID   string `json:"assessment_id"`
 	AssessmentName string `json:"assessment_name"`
@@ -64,7 +64,7 @@ func (CorrectionDecision) Values() []CorrectionDecision {
 	return []CorrectionDecision{CorrectionAccepted, CorrectionRefused}
 }
 
-// CorrectionSource states what the user decided on.
+// CorrectionSource states whether the user decided on a passage itself or on an item that quotes it.
 type CorrectionSource string
 
 // The values of CorrectionSource.
@@ -91,7 +91,7 @@ type AppliedCorrection struct {
 	PartlyBecause string             `json:"partly_because" doc:"Why the accepted passage counts only in part, such as because its document isn't in force; empty if it counts as accepted."`
 }
 
-// Mark returns a description of the correction to follow a verdict, such as "as Ada Byron decided on 2026-11-27,
+// Mark returns a note about the correction, to be appended to a verdict, such as "as Ada Byron decided on 2026-11-27,
 // near-identical passage".
 func (c *AppliedCorrection) Mark() string {
 	mark := fmt.Sprintf("as %s decided on %s", c.DecidedBy, c.DecidedOn)
@@ -122,8 +122,8 @@ type ReaderAgreement struct {
 	Domains []AgreementCount `json:"domains" doc:"By domain code."`
 }
 
-// AgreementCount counts the corrections with which a reader agrees. The interval is computed as if each line, not each passage, were
-// an independent decision.
+// AgreementCount counts the corrections with which a reader agrees. The interval is computed as if each item, not
+// each passage, were an independent decision.
 type AgreementCount struct {
 	DomainCode string   `json:"domain_code" doc:"Empty for all domains."`
 	Passages   int      `json:"passages" doc:"Corrections whose passage the reader has read."`

@@ -60,8 +60,8 @@ type Evidence struct {
 	Stance    string `json:"stance" enum:"supports,plans,denies,template,limits,conflicts"`
 }
 
-// RelatesTo reports whether the quote relates to a statement. A quote may relate to several, which Statement lists one after
-// another.
+// RelatesTo reports whether the quote relates to a statement. A quote may relate to several statements, which the
+// field Statement lists one after another.
 func (e *Evidence) RelatesTo(statement string) bool { return strings.Contains(e.Statement, statement) }
 
 // Applicability states whether a control applies to the organization.
@@ -159,7 +159,8 @@ type Item struct {
 	OwnerHasLeft bool `json:"owner_has_left,omitempty" doc:"Its owner has left the organization."`
 }
 
-// DescribeOwner returns the owner of the item, with a mark if they have left the organization, or "".
+// DescribeOwner returns the owner of the item, with a note if the owner has left the organization. It returns "" if
+// there is no owner.
 func (i *Item) DescribeOwner(owner *string) string {
 	switch {
 	case owner == nil:
@@ -181,7 +182,8 @@ type Carried struct {
 	ConfirmedBy     string   `json:"confirmed_by" doc:"Who has confirmed or changed it in this assessment; empty if nobody has."`
 }
 
-// Describe returns where an item's edits come from, or "" if c is nil: they were made in this assessment.
+// Describe returns where an item's edits come from, or "" if c is nil, which means that they were made in this
+// assessment.
 func (c *Carried) Describe() string {
 	switch {
 	case c == nil:

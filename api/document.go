@@ -210,14 +210,14 @@ type DocumentsInput struct {
 	Sort     string        `query:"sort" sort:"filename,title,category,status,size_bytes,created_at,updated_at" doc:"Sort order; prefix a field with - for descending."`
 }
 
-// DocumentUses describes what rests on a document.
+// DocumentUses describes the items and corrections that rely on a document.
 type DocumentUses struct {
 	Versions    []DocumentUse `json:"versions" doc:"The newest and the approved Statement of Applicability, if they quote the document."`
 	Corrections int           `json:"corrections" doc:"Number of corrections of its passages in this assessment."`
 	Notes       []string      `json:"notes" doc:"The same in sentences, to be shown before the document is deleted."`
 }
 
-// DocumentUse describes what rests on a document in one version of the Statement of Applicability.
+// DocumentUse describes the items that rely on a document in one version of the Statement of Applicability.
 type DocumentUse struct {
 	SoAVersionID  string        `json:"soa_version_id"`
 	VersionNumber int           `json:"version_number"`

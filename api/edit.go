@@ -36,7 +36,7 @@ type EditedLine struct {
 	EditedSince  *string       `json:"edited_since" doc:"Who has edited a skipped item since; null otherwise."`
 }
 
-// FieldChange is the change to a field. Values other than texts are in JSON.
+// FieldChange is the change to a field. Values that are not text are encoded as JSON.
 type FieldChange struct {
 	Field string `json:"field"`
 	From  string `json:"from"`

@@ -70,8 +70,7 @@ var budgetHolders = map[Budget]string{
 	BudgetKey: "this API key", BudgetSession: "this session", BudgetAddress: "this network address", BudgetOrganization: "the organization",
 }
 
-// OrgRateFactor is the number of requests that all credentials of an organization together may make, as a multiple of
-// those of a single credential.
+// OrgRateFactor is the rate limit of an organization as a multiple of the limit of a single credential.
 const OrgRateFactor = 10
 
 // RateWindowSeconds is the length of a rate limit's time window, after which counting starts again.
@@ -201,8 +200,8 @@ const MaxValidatedBody = 4 << 20
 // WithMaxBody sets the maximum size of a JSON request body in bytes.
 func WithMaxBody(maxBytes int64) Option { return func(o *Operation) { o.MaxBody = maxBytes } }
 
-// WithLargeText sets the maximum size of a JSON request body in bytes that is large because of a single text, such as a file
-// in base64. Larger bodies than MaxValidatedBody are handled one at a time.
+// WithLargeText sets the maximum size in bytes of a JSON request body that is large because of a single text, such as
+// a base64-encoded file. Bodies larger than MaxValidatedBody are handled one at a time.
 func WithLargeText(maxBytes int64) Option {
 	return func(o *Operation) { o.MaxBody, o.LargeText = maxBytes, true }
 }

@@ -18,7 +18,8 @@ type Organization struct {
 // RequireSecondPerson is the setting that requires a version to be approved by a user other than its author.
 const RequireSecondPerson = "require_second_person"
 
-// NoRemoteModel is the setting that forbids language models on other machines to read an organization's evidence.
+// NoRemoteModel is the setting that prevents language models on other machines from reading an organization's
+// evidence.
 const NoRemoteModel = "no_remote_model"
 
 // OrganizationInput identifies an organization in the path.

@@ -35,7 +35,7 @@ type ReaderModel struct {
 }
 
 // ModelReading reports how much of an assessment's evidence a language model has read, how much the latest call read,
-// and what reading the rest will take.
+// and the estimated cost of reading the rest.
 type ModelReading struct {
 	Model      ReaderModel `json:"model"`
 	Server     string      `json:"server"`

@@ -61,7 +61,7 @@ const (
 // maxLayoutBody is the maximum size of a request with a layout and a style document, both in base64.
 const maxLayoutBody = 31 << 20
 
-// ReportAppendix is a report with the details that a report with the template client leaves out.
+// ReportAppendix is a separate report with the details that the client template leaves out.
 type ReportAppendix struct {
 	Letter, Template, Format, Title string
 }
@@ -71,7 +71,7 @@ func (a ReportAppendix) Filename() string {
 	return "appendix-" + strings.ToLower(a.Letter) + "-" + strings.ReplaceAll(a.Template, "_", "-") + "." + a.Format
 }
 
-// ReportAppendices lists the appendices of a report with the template client.
+// ReportAppendices lists the appendices of a report that uses the client template.
 var ReportAppendices = []ReportAppendix{
 	{"A", "soa", "xlsx", "Statement of Applicability and evidence"},
 	{"B", "gap_analysis", "pdf", "Findings in full"},

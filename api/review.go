@@ -2,8 +2,8 @@ package api
 
 import "time"
 
-// ReviewSample describes the review of a Statement of Applicability by sampling: which items to read, and the
-// conclusions about the items that nobody reads.
+// ReviewSample describes the review of a Statement of Applicability by sampling. It lists the items to read and
+// states the conclusions about the items that nobody reads.
 type ReviewSample struct {
 	AssessmentID  string       `json:"assessment_id"`
 	SoAVersionID  string       `json:"soa_version_id" doc:"The version that the items below are from."`
@@ -46,8 +46,8 @@ type DrawReviewInput struct {
 	}
 }
 
-// DefaultReviewSize is the size of a sample that shows that at most 5 percent of the items are wrong if none in the
-// sample is.
+// DefaultReviewSize is the default size of a sample. If no item in such a sample is wrong, at most 5 percent of all
+// items are.
 const DefaultReviewSize = 59
 
 // MaxReviewSize is the maximum size of a sample.

@@ -73,8 +73,7 @@ type Reliance struct {
 	DecisiveDocuments      []DecisiveDocument `json:"decisive_documents" doc:"The documents that changed most verdicts, or that alone carry most, at most 10."`
 }
 
-// DecisiveDocument is a document that is the only basis of some verdicts, or has changed some on its
-// own.
+// DecisiveDocument is a document that is the only basis of some verdicts, or that has changed verdicts on its own.
 type DecisiveDocument struct {
 	Filename     string `json:"filename"`
 	LinesChanged int    `json:"lines_changed" doc:"Items whose verdict it alone has changed since a previous draft."`
@@ -183,7 +182,7 @@ func (i *SoAItem) SingleDocuments() (only, changing string) {
 	return i.OnlyDocument, i.ChangedByDocument
 }
 
-// RelianceNote describes how the verdict depends on single documents. It returns "" if it doesn't.
+// RelianceNote describes how the verdict depends on single documents. It returns "" if it doesn't depend on any.
 func (i *SoAItem) RelianceNote() string {
 	only, changing := i.SingleDocuments()
 	switch {

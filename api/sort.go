@@ -13,8 +13,8 @@ type SortField struct {
 	Descending bool
 }
 
-// ParseSort reads a sort order such as "-severity,control_code": field names separated by commas, with
-// "-" before descending ones. If a name is not allowed, the error lists the allowed ones.
+// ParseSort reads a sort order such as "-severity,control_code": field names separated by commas, with "-" before
+// those to sort in descending order. If a name is not allowed, the error lists the allowed ones.
 func ParseSort(sort string, allowed []string) ([]SortField, error) {
 	var out []SortField
 	for _, name := range strings.Split(sort, ",") {
@@ -30,8 +30,8 @@ func ParseSort(sort string, allowed []string) ([]SortField, error) {
 	return out, nil
 }
 
-// HasFilters reports whether the input of a list, a pointer to a struct, selects only some of its records, that is,
-// whether a query parameter other than those for order and paging is set.
+// HasFilters reports whether the input of a list operation, a pointer to a struct, filters the records. That is the
+// case if any query parameter other than those for sorting and paging is set.
 func HasFilters(in any) bool {
 	return hasFilters(reflect.ValueOf(in).Elem())
 }

@@ -12,8 +12,8 @@ const (
 	// large file on a slow connection enough time, but not a sender that stalls.
 	uploadStallTimeout = 30 * time.Second
 	minUploadProgress  = 32 << 10
-	// unreadBodyTimeout is the maximum time for the unread rest of a body. The package net/http reads some of
-	// it, so that the caller can receive the response.
+	// unreadBodyTimeout is the maximum time for receiving the part of a body that the handler didn't read. The
+	// package net/http reads some of it, so that the caller can receive the response.
 	unreadBodyTimeout = 5 * time.Second
 )
 

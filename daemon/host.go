@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// hostFilter decides under which hosts the service may be called. Without it, an attacker's page could make its
+// hostFilter decides for which host names the service accepts requests. Without it, an attacker's page could make its
 // own host name resolve to this server (DNS rebinding) and would then have the same origin.
 type hostFilter struct {
 	names map[string]bool
@@ -68,8 +68,8 @@ func (f hostFilter) serves(r *http.Request) bool {
 	return named.IsLoopback() || (ok && normalizeAddr(tcp.AddrPort().Addr()) == named)
 }
 
-// anyHostPaths are served under every host, because load balancers and monitoring often call the service by IP
-// address.
+// anyHostPaths are the paths served for every host name, because load balancers and monitoring often call the service
+// by IP address.
 var anyHostPaths = []string{"/health", "/metrics", api.GetHealth.Path}
 
 // rejectUnknownHost rejects requests for hosts that are not served. The local socket and the in-memory

@@ -411,8 +411,9 @@ func (p *parameter) textFrom(r *http.Request, query url.Values) string {
 	}
 }
 
-// mustRejectIfEmpty reports whether the request contains the parameter, which has an empty value, and the parameter
-// is an ID or a condition. Treating such a value as absent would select everything, or lift the condition.
+// mustRejectIfEmpty reports whether a parameter with an empty value must be rejected, because the request contains
+// the parameter and it is an ID or a condition. Treating such a value as absent would select everything, or lift the
+// condition.
 func (p *parameter) mustRejectIfEmpty(r *http.Request, query url.Values) bool {
 	switch p.in {
 	case "query":

@@ -367,7 +367,7 @@ func estimateQuantile(q float64, bounds []float64, below []uint64, total uint64)
 	return lower
 }
 
-// metricUnit returns the unit of a metric, which follows from its name.
+// metricUnit returns the unit of a metric, which is determined by its name.
 func metricUnit(name string) string {
 	name = strings.TrimSuffix(name, "_total")
 	for _, unit := range []string{"seconds", "bytes", "percent"} {

@@ -220,8 +220,8 @@ func validateHeadersAndURL(r *http.Request) *api.Error {
 // isValidText reports whether s is UTF-8 without NUL characters; every store can hold such strings.
 func isValidText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
-// largeBodyWait is the time for which a request with a body above api.MaxValidatedBody waits for its turn. They are handled
-// one at a time, because each takes several times its size in memory.
+// largeBodyWait is the time for which a request with a body above api.MaxValidatedBody waits for its turn. Such
+// requests are handled one at a time, because each takes several times its size in memory.
 const largeBodyWait = 20 * time.Second
 
 // mountWithChecks registers an operation together with the checks that precede it.
@@ -351,8 +351,8 @@ func (s *Server) recordRefusal(ctx context.Context, by api.Caller, op *api.Opera
 	}
 }
 
-// reauthorize authenticates and authorizes a request again whose body took long to arrive. If the user has been
-// banned, the key revoked or the role lowered in the meantime, the request is rejected.
+// reauthorize authenticates and authorizes a request again if its body took a long time to arrive. If the user has
+// been banned, the key revoked or the role lowered in the meantime, the request is rejected.
 func (s *Server) reauthorize(r *http.Request, op *api.Operation) error {
 	ctx := r.Context()
 	principal, err := s.engine.Identity.Authenticate(ctx, requestCredential(r, op))

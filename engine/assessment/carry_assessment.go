@@ -18,7 +18,8 @@ import (
 // them as if they were edits of a previous version. Carried items are copies, so that changing or
 // deleting the earlier assessment later has no effect.
 
-// carriedFrameworks returns the frameworks of the earlier assessment in a catalog, or an error if one is missing there.
+// carriedFrameworks looks up the frameworks of the earlier assessment in a catalog. It returns an error if one is
+// missing there.
 func carriedFrameworks(from, to *scf.Snapshot, source *api.Assessment) ([]string, error) {
 	all, refs := merge.MatchFrameworks(from, to, source, nil)
 	for _, f := range all {
@@ -199,8 +200,8 @@ func (k deliverableType[V, I]) evidenceOf(i *I) []api.Evidence {
 	return k.evidence(i)
 }
 
-// carriedMark returns the mark that an item gets when it is carried. A decision that was already
-// carried before, and hasn't been confirmed since, keeps its original source.
+// carriedMark returns the mark that an item gets when it is carried over. A decision that was already carried before,
+// and hasn't been confirmed since, keeps its original source.
 func carriedMark(from *api.Assessment, it *api.Item, evidence []api.Evidence) *api.Carried {
 	if it.Carried != nil && it.Carried.ConfirmedBy == "" {
 		return it.Carried
@@ -270,7 +271,8 @@ func (k deliverableType[V, I]) decodeCarried(item json.RawMessage) (i I, err err
 	return i, k.validateItem(&i)
 }
 
-// ValidateCarried returns an error unless an item carried at another installation is valid for its deliverable.
+// ValidateCarried returns an error unless an item that was carried over at another installation is valid for its
+// deliverable.
 func ValidateCarried(c *store.CarriedItem) error {
 	k, ok := deliverables[c.Gate]
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// DocumentUses returns what rests on a document: items that quote it in the newest and in the approved Statement of
-// Applicability, and corrections of its passages.
+// DocumentUses returns the items that quote a document in the newest and in the approved Statement of Applicability,
+// and the corrections of its passages.
 func (s *Service) DocumentUses(ctx context.Context, by api.Caller, in *api.DocumentInput) (*api.DocumentUses, error) {
 	out := &api.DocumentUses{Versions: []api.DocumentUse{}, Notes: []string{}}
 	return out, s.db.View(ctx, func(tx *store.Tx) error {

@@ -65,8 +65,8 @@ func formerOwnerIssues(tx *store.Tx, org string, items []api.SoAItem) (issues []
 	return issues, nil
 }
 
-// ownersOfVersions remembers how many items of a version each person owns, so that the items are decoded only once for
-// each content. Its methods are safe for concurrent use.
+// ownersOfVersions remembers how many items of a version each person owns, so that the items are decoded again only
+// if they have changed. Its methods are safe for concurrent use.
 type ownersOfVersions struct {
 	mu       sync.Mutex
 	versions map[string]map[string]int // by the ID and the content hash of the version; then by the owner

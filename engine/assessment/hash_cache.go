@@ -33,7 +33,8 @@ type hashedVersion struct {
 }
 
 const (
-	// maxHashCacheBytes limits the size of the cached encodings. Items take about as much again.
+	// maxHashCacheBytes limits the size of the cached encodings. The cached items take about the same amount of
+	// memory again.
 	maxHashCacheBytes = 32 << 20
 	itemsPerState     = 32
 )

@@ -121,7 +121,7 @@ func shortDigest(digest string) string {
 	return cmp.Or(digest[:min(12, len(digest))], "unknown")
 }
 
-// readAllWithModel lets the language model read everything it hasn't read yet, and returns the name of its reader.
+// readAllWithModel has the language model read all evidence it hasn't read yet, and returns the name of its reader.
 func (s *Service) readAllWithModel(ctx context.Context, by api.Caller, assessment string) (reader string, _ error) {
 	in := api.ReadWithModelInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}}
 	in.Body.Seconds = maxStepSeconds
@@ -144,8 +144,7 @@ func (s *Service) readAllWithModel(ctx context.Context, by api.Caller, assessmen
 // isModel reports whether the reader is a language model.
 func (r *storedReader) isModel() bool { return r != nil && r.Model != nil }
 
-// countLeftToRules returns the number of statements with passages that the model has not read, so that the rules judge
-// them.
+// countLeftToRules counts the statements that the rules judge because they have passages that the model has not read.
 func (r *storedReader) countLeftToRules(ctx context.Context, candidates []judge.Candidates) (n int, err error) {
 	for _, c := range candidates {
 		passages := make([]reading.Passage, len(c.Passages))

@@ -34,8 +34,8 @@ const (
 	maxFooledShare = 0.2
 )
 
-// modelTask is what the model has to read for a control. If control is "", the task is about the
-// traits of the organization.
+// modelTask holds the statements and passages that the model has to read for a control. If control is "", the task is
+// about the traits of the organization.
 type modelTask struct {
 	control    string
 	statements []modelreader.Statement
@@ -73,8 +73,8 @@ type unansweredTask struct {
 
 var errStopped = errors.New("reading has been stopped")
 
-// GetModelReading returns how far the language model has read the assessment's evidence, and an
-// estimate of what is left.
+// GetModelReading returns how much of the assessment's evidence the language model has read, and an estimate of the
+// effort for the rest.
 func (s *Service) GetModelReading(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.ModelReading, error) {
 	r, err := s.newModelRun(ctx, by, in.AssessmentID)
 	if err != nil {
@@ -147,7 +147,7 @@ func (r *modelRun) toUserError(err error) error {
 	return api.Internal("%s stopped reading: %v. The answers so far are kept; run the command again to continue", r.status.Model, err).WithCause(err)
 }
 
-// newModelRun returns a run with everything that the model has not read yet.
+// newModelRun returns a run with all evidence that the model has not read yet.
 func (s *Service) newModelRun(ctx context.Context, by api.Caller, assessment string) (*modelRun, error) {
 	if err := s.db.View(ctx, func(tx *store.Tx) error { _, err := getAssessment(tx, by, assessment); return err }); err != nil {
 		return nil, err
@@ -224,8 +224,8 @@ func (s *Service) controlsToRead(ctx context.Context, by api.Caller, assessment 
 	}, nil
 }
 
-// addTask adds what is left to read for a control or the traits. Passages that contain instructions for the model are
-// withheld.
+// addTask adds a task with the passages still to be read for a control or for the traits. Passages that contain
+// instructions for the model are withheld.
 func (r *modelRun) addTask(
 	control string, candidates []judge.Candidates, known map[string]map[string]bool, withheld, seen map[string]bool,
 ) {

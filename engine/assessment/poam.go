@@ -269,10 +269,9 @@ func fixedDueDates(findings []api.Finding, basis map[string]plan.Basis) map[stri
 	return out
 }
 
-// mergeableItemsPredicate returns a function that reports whether the plan item it may be merged
-// into the item into. Items that users edited are not merged into others, and absorb only items
-// that they already included. Items also stay separate if users set different due dates or wrote
-// the action of one of them.
+// mergeableItemsPredicate returns a function that reports whether one plan item may be merged into another. Items
+// that users edited are not merged into others, and absorb only items that they already included. Items also stay
+// separate if users set different due dates or wrote the action of one of them.
 func mergeableItemsPredicate(
 	items, previous []api.POAMItem,
 	dueDates map[string]api.Date,

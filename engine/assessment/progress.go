@@ -116,9 +116,9 @@ func gateAfterDraft(s api.State) api.Gate {
 	return ""
 }
 
-// StateAndVersionsSummary returns a line that changes whenever a waiting workflow may be able to
-// continue: its state, and the newest version of each deliverable with its status. Edits of a draft
-// don't change it.
+// StateAndVersionsSummary returns a line that changes whenever a waiting workflow may be able to continue. It
+// contains the assessment's state, and the newest version of each deliverable with its status. Edits of a draft don't
+// change it.
 func StateAndVersionsSummary(tx *store.Tx, org, id string) (string, error) {
 	a, err := store.Assessments.Get(tx, org, id)
 	if err != nil {

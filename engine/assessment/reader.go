@@ -98,7 +98,7 @@ func (r *storedReader) recordIn(inputs map[string]string) {
 // Name implements reading.Reader.
 func (r *storedReader) Name() string { return r.Reader.Name }
 
-// Read implements reading.Reader. It returns no readings for passages that have no stored one.
+// Read implements reading.Reader. It returns no readings for passages without stored readings.
 func (r *storedReader) Read(ctx context.Context, st reading.Statement, passages []reading.Passage) ([]reading.Reading, error) {
 	var stored store.StatementReadings
 	err := r.db.View(ctx, func(tx *store.Tx) (err error) {

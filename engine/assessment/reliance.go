@@ -220,9 +220,9 @@ func onlyNewDocument(quotes []api.Evidence, previous *api.SoAItem, isNew func(do
 	return added[0].Filename
 }
 
-// correctReliedOnDocuments corrects how many documents, and which one, an item received from a clone claims to rely
-// on. It recognizes copies only if the item quotes both. The clone's claim about which document changed the verdict is
-// kept, because checking it would require drafting again.
+// correctReliedOnDocuments corrects the number and the name of the documents that an item received from a clone
+// claims to rely on. It recognizes copies only if the item quotes both. The clone's claim about which document
+// changed the verdict is kept, because checking it would require drafting again.
 func correctReliedOnDocuments(i *api.SoAItem) {
 	all := decidingQuotes(i)
 	quotes := independentQuotes(i, func(quote *api.Evidence, document string) bool {

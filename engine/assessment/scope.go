@@ -257,7 +257,8 @@ func resetTraits(sc *api.Scope, names []string, detected map[string]api.Trait) e
 	return nil
 }
 
-// documentsDisagree introduces, in a trait's reason, what the documents say if a user set something else.
+// documentsDisagree introduces the end of a trait's reason, which states what the documents say if a user set another
+// value.
 const documentsDisagree = "; the documents say "
 
 // differingDocumentedValue returns the value of a trait according to the documents if it differs from the value that a

@@ -58,8 +58,7 @@ type evaluateFunc func(
 	snap *scf.Snapshot, controls []api.Control, r *storedReader, use func(*Evaluation, map[string]api.Document) error,
 ) error
 
-// judgeWithSecond returns the second reader's judgement of each control, by code, or nil if there
-// is no second reader.
+// judgeWithSecond returns the second reader's judgment of each control, by code, or nil if there is no second reader.
 func judgeWithSecond(
 	ctx context.Context, evaluate evaluateFunc, snap *scf.Snapshot, controls []api.Control, second *storedReader,
 ) (map[string]judge.Judgement, error) {
@@ -81,7 +80,7 @@ func showsEvidence(verdict string) bool {
 	return verdict != judge.VerdictMissing && verdict != judge.VerdictTemplate
 }
 
-// addSecondReading adds the second reader's judgement to an item where it differs. The item keeps
+// addSecondReading adds the second reader's judgment to an item if it differs from the first reader's. The item keeps
 // the first reader's status, because a second reader must not make it more lenient.
 func addSecondReading(i *api.SoAItem, second judge.Judgement, reader string) {
 	if !i.Applicability.IsApplicable() {

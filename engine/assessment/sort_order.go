@@ -70,8 +70,8 @@ func commonSortOrders[I any](item func(*I) *api.Item) []store.SortBy[I] {
 	}
 }
 
-// disagreementRank returns a rank that puts items first for which the second reader has a different
-// status, followed by those whose requirements it judges differently.
+// disagreementRank returns a rank that sorts items first if the second reader gives them a different status. Items
+// whose requirements it judges differently come next.
 func disagreementRank(i *api.SoAItem) any {
 	switch {
 	case i.SecondReading == nil:

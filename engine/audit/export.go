@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// exportPageSize is how many records are read in one transaction of an export.
+// exportPageSize is the number of records that an export reads in one transaction.
 const exportPageSize = 500
 
 // Export returns the audit chain of the caller's organization as JSON lines, oldest first. Without

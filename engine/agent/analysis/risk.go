@@ -83,8 +83,8 @@ var riskFactors = []factor{
 	},
 }
 
-// pressingFactors make a risk critical on their own: it is happening, anyone can cause it, a
-// regulator is waiting, or data can't be recovered.
+// pressingFactors are factors that make a risk critical on their own: the attack is under way, anyone can cause the
+// damage, a regulator is waiting, or data can't be recovered.
 var pressingFactors = map[string]bool{
 	"active exploitation":                                       true,
 	"exposed without authentication":                            true,

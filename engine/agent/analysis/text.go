@@ -72,7 +72,7 @@ func splitTrimmed(s string, at *lazyregexp.Regexp) []string {
 	return out
 }
 
-// findAffirmedClause returns the first clause that contains a match which it neither denies nor merely announces.
+// findAffirmedClause returns the first clause that contains a match and neither denies nor merely announces it.
 func (t parsedText) findAffirmedClause(p *pattern) (clause string, found bool) {
 	for _, c := range t.clauses {
 		if at := p.FindStringIndex(c); at != nil && !isNegated(c, at) && !announcementPattern.MatchString(c) {
