@@ -229,7 +229,7 @@ func (c Caller) Require(p Permission) error {
 	case c.May(p):
 		return nil
 	case c.AgentRunID != "" && p == ApprovalDecide:
-		return Forbidden("an agent can't decide; a user has to")
+		return Forbidden("an agent can't make this decision; a user must make it")
 	case p == ApprovalDecide && c.isLimitedPeer():
 		return Forbidden("the key %q is trusted for changes but not for decisions; make the decision on this side, "+
 			"or run `%s` before importing the next bundle",

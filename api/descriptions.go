@@ -13,8 +13,8 @@ var descriptions = map[string]string{
 	"list-scf-controls": "With `q`, the best matches come first; otherwise, controls are listed in the order of " +
 		"the source catalog.",
 	"get-scf-control": "Accepts an id or a code, such as `IAC-06`.",
-	"get-scf-framework": "Accepts an id or a code, such as `iso-27001-2022`. An ambiguous code is rejected, and the " +
-		"error names both records.",
+	"get-scf-framework": "Accepts an id or a code, such as `iso-27001-2022`. If a code is ambiguous, it is " +
+		"rejected, and the error lists both matches.",
 	"get-scf-crosswalk": "With `target`, matches the requirements of both frameworks through the controls they share.",
 	"import-scf-workbook": "The workbook is imported completely or not at all; errors list the affected cells. The " +
 		"imported version becomes the active one.",
@@ -89,7 +89,7 @@ var descriptions = map[string]string{
 	"render-report":   "Returns an HTML page. Its Content Security Policy blocks all scripts except the report's own.",
 	"lint-report-layout": "Lists each unknown placeholder with its location and a suggested correction. A file is " +
 		"rejected if it isn't a document, or if opening it would run code or load external content.",
-	"get-example-report-layout": "A Word document or a presentation that uses everything a layout can contain.",
+	"get-example-report-layout": "Returns a Word document or a presentation that uses every feature of report layouts.",
 	"verify-report": "If the report's sources are unchanged, the report is generated again and compared byte for " +
 		"byte. Returns `NOT_FOUND` for a file that isn't one of the organization's reports.",
 	"put-branding": "Replaces all branding settings; omitted settings are reset to their defaults. The accent " +

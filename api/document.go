@@ -109,7 +109,7 @@ var notReadNames = map[string][2]string{
 	UnreadEmbeddedFile: {"embedded file", "embedded files"},
 	UnreadInsertedPart: {"inserted part", "inserted parts"},
 	UnreadPage:         {"page without text", "pages without text"},
-	UnreadUnmappedText: {"text in a font that has no letters", "texts in fonts that have no letters"},
+	UnreadUnmappedText: {"text in an unreadable font", "texts in unreadable fonts"},
 	UnreadRuby:         {"pronunciation above letters", "pronunciations above letters"},
 	UnreadEncodedText:  {"encoded text", "encoded texts"},
 	UnreadCode:         {"piece of code", "pieces of code"},

@@ -224,7 +224,8 @@ var IntegrationTypes = []IntegrationType{
 		Events: []string{},
 		Config: append([]IntegrationField{
 			{Name: "repository", Kind: "text", Required: true, Doc: "owner/name"},
-			{Name: "url", Kind: "url", Default: "https://api.github.com", Doc: "for GitHub Enterprise: https://HOST/api/v3"},
+			{Name: "url", Kind: "url", Default: "https://api.github.com", Doc: "the API address; for GitHub Enterprise, " +
+				"use https://HOST/api/v3"},
 			{Name: "label", Kind: "text", Default: "poam", Doc: "the label that identifies issues created by this " +
 				"integration"},
 		}, trackerFields...),

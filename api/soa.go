@@ -187,13 +187,13 @@ func (i *SoAItem) RelianceNote() string {
 	only, changing := i.SingleDocuments()
 	switch {
 	case only != "" && only == changing:
-		return "rests on one document, which changed the verdict: " + only
+		return "the verdict rests on one document, which also changed it: " + only
 	case only != "" && changing != "":
-		return "rests on one document: " + only + "; changed by one document: " + changing
+		return "the verdict rests on one document: " + only + "; it was changed by one document: " + changing
 	case only != "":
-		return "rests on one document: " + only
+		return "the verdict rests on one document: " + only
 	case changing != "":
-		return "changed by one document: " + changing
+		return "the verdict was changed by one document: " + changing
 	}
 	return ""
 }

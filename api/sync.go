@@ -247,7 +247,7 @@ var (
 	)
 	AttachSync = Post[AttachSyncInput, SyncStatus](
 		"attach-sync", "/sync/attach", "sync:write", tagSync,
-		"Make a local assessment a clone",
+		"Turn a local assessment into a clone",
 	)
 	GetSyncStatus = Get[SyncInput, SyncStatus](
 		"get-sync-status", "/sync/assessments/{assessmentId}", "sync:read", tagSync,

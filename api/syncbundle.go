@@ -144,7 +144,7 @@ type ImportedSyncBundle struct {
 var (
 	GetOrCreateSyncKey = Post[CreateSyncKeyInput, SyncKey](
 		"create-sync-key", "/sync/key", "sync:write", tagSync,
-		"Get the organization's bundle key, creating it if there is none",
+		"Get the organization's bundle key, and create it if necessary",
 	)
 	ListSyncPeers = Get[Paging, List[SyncPeer]](
 		"list-sync-peers", "/sync/peers", "sync:read", tagSync,

@@ -227,7 +227,7 @@ func (in *inputReader) decode(r *http.Request, body []byte, v reflect.Value) err
 	for _, p := range in.params {
 		text := p.textFrom(r, query)
 		if text == "" && p.mustRejectIfEmpty(r, query) {
-			problems.Add(at(p.in, p.name), "", "can't be empty; omit it instead")
+			problems.Add(at(p.in, p.name), "", "can't be empty; omit the parameter instead")
 			continue
 		}
 		if text == "" {
@@ -300,7 +300,7 @@ func rejectNonEmptyBody(body []byte, at func(...string) *huma.PathBuffer, proble
 func (in *inputReader) decodeBody(body []byte, v reflect.Value, at func(...string) *huma.PathBuffer, problems *huma.ValidateResult) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		if !in.bodyOptional {
-			return api.Invalid("", "request body is required")
+			return api.Invalid("", "a request body is required")
 		}
 		return nil
 	}

@@ -12,20 +12,21 @@ import (
 )
 
 const apiIntroduction = `Runs security, compliance and maturity assessments: upload evidence, search it by meaning, draft a scope,
-a Statement of Applicability, gaps, maturity and a plan, let people approve each of them, and write reports.
+a Statement of Applicability, gaps, maturity and a plan, have people approve each of them, and generate reports.
 
-**Credentials.** A program sends an API key as ` + "`Authorization: Bearer service_live_…`" + `; a browser signs in and has a cookie.
-Over the local socket no credential is needed.
+**Credentials.** A program sends an API key as ` + "`Authorization: Bearer service_live_…`" + `; a browser signs in and gets a session cookie.
+Over the local socket, no credentials are needed.
 
-**Organizations.** Most operations act within one organization, named in the header ` + "`X-Service-Tenant-Id`" + `. Records of
-another organization do not exist as far as a caller can tell.
+**Organizations.** Most operations act within one organization, specified in the ` + "`X-Service-Tenant-Id`" + ` header. To a
+caller, records of other organizations appear not to exist.
 
 **Lists** return ` + "`data` and `pagination`" + `. Filters are applied before ` + "`limit`" + `; the order is stable, and a cursor stays valid while
-records are added or changed. ` + "`sort`" + ` takes field names, separated by commas, each with ` + "`-`" + ` before it for descending.
+records are added or changed. ` + "`sort`" + ` takes field names separated by commas; put ` + "`-`" + ` before a name to sort in descending order.
 
-**Errors** share one envelope and nine codes; ` + "`message`" + ` says what to do, ` + "`details`" + ` where, ` + "`trace_id`" + ` finds the request in the log.
+**Errors** share one format and nine codes. ` + "`message`" + ` says what to do, ` + "`details`" + ` contains specifics such as invalid fields, and
+` + "`trace_id`" + ` identifies the request in the log.
 
-**Retries.** A POST with an ` + "`Idempotency-Key`" + ` is executed once, however often it is sent. A PATCH, PUT or DELETE with
+**Retries.** A POST with an ` + "`Idempotency-Key`" + ` is executed only once, however often it is sent. A PATCH, PUT or DELETE with
 ` + "`If-Match`" + ` is rejected if the record has changed since.`
 
 // apiTags lists the tags in display order.

@@ -221,7 +221,7 @@ var exampleFields = map[string]any{
 		"other words",
 	"inclusion_reasons": []string{
 		"framework",
-	}, "SoAItem.rationale": "The framework requires it and the company has user accounts.", "SoAItemChange.rationale": "The framework requires it.",
+	}, "SoAItem.rationale": "The framework requires this control, and the company has user accounts.", "SoAItemChange.rationale": "The framework requires this control.",
 	"quoted_by": []string{"IAC-06", "IAC-17"}, "only_source_of": []string{"IAC-06"},
 	"rests_on_documents": 1, "only_document": "access-control-policy.md", "changed_by_document": "access-control-policy.md", "changed_from": api.NotEvidenced,
 	"lines_on_one_document": 9, "lines_changed_by_document": 0,
@@ -253,7 +253,7 @@ var exampleFields = map[string]any{
 	"GapChange.before": "high, not evidenced", "GapChange.after": "low, partially implemented", "GapChange.causes": []string{"evidence"},
 	"conformity": "conforms", "conformity_pct": 84.6, "conformity_formula": exampleFormula, "deficient_material": []string{}, "differs_from_soa": []string{"CFG-02"}, "reset": []string{"note"},
 	"Milestone.title": "Settings changed and tested", "changes": nil, "by_status": map[string]int{"open": 9, "completed": 3}, "by_effort": map[string]int{"small": 7, "medium": 5},
-	"Comment.item": "IAC-06", "AddCommentInput.item": "IAC-06", "Comment.approval_id": nil, "AddCommentInput.approval_id": nil, "reply_to": nil, "VersionDecision.content_sha256": exampleHash, "Comment.text": "The board requested it in June.", "AddCommentInput.text": "The board requested it in June.",
+	"Comment.item": "IAC-06", "AddCommentInput.item": "IAC-06", "Comment.approval_id": nil, "AddCommentInput.approval_id": nil, "reply_to": nil, "VersionDecision.content_sha256": exampleHash, "Comment.text": "The board requested this in June.", "AddCommentInput.text": "The board requested this in June.",
 	"delegator_name": "Ada Byron", "delegate_name": "Ben Byte", "delegator_id": exampleUser, "delegate_id": exampleOtherID, "Delegation.reason": "On leave", "CreateDelegationInput.reason": "On leave", "ended_at": nil, "end_reason": nil,
 	"Delegate.name": "Ben Byte", "Delegate.user_id": exampleOtherID, "Approval.delegation": nil, "Approval.decided_by": nil, "Approval.decided_at": nil, "Approval.reason": nil, "Artifact.title": "Statement of Applicability", "Artifact.type": "soa", "variant": nil, "supersedes": nil, "current_version": 1,
 	"Report.title": "Acme 2026: executive summary", "Report.filename": "acme-2026-executive-summary.pdf", "Report.template": "executive_summary", "ReportBody.title": "Acme 2026",
@@ -302,7 +302,7 @@ var exampleFields = map[string]any{
 	"evidenceDescription": "The settings of the mail service require a code from an authenticator app.",
 	"confidence_score":    78.0, "auditor_notes": "The evidence covers the mail service only.", "is_compliant": false,
 	"systemModuleName": "shop-admin", "rawLogsExcerpt": "2026-11-19T23:58:02Z sign-in failed user=admin from=203.0.113.7 (412 times)", "is_false_positive": false, "severity_level": "high",
-	"attack_vector_guessed": "password guessing", "affected_assets_identified": []string{"shop-admin"}, "immediate_containment_actions": []string{"Close the account admin."},
+	"attack_vector_guessed": "password guessing", "affected_assets_identified": []string{"shop-admin"}, "immediate_containment_actions": []string{"Disable the admin account."},
 	"requires_dpo_breach_notification": false, "technicalRiskDescription": "The shop's admin site requires only a " +
 		"password.", "businessContext": "The shop generates most of the revenue.",
 	"executive_summary": "A stolen password would be enough to change prices.", "urgency_metric": 72.0, "financial_impact_estimate": "Up to one week's revenue.",

@@ -99,7 +99,8 @@ func (s *Service) FailAbandonedRuns(ctx context.Context) error {
 	}
 	for _, r := range unfinished {
 		by := api.Caller{OrganizationID: r.OrganizationID, Actor: api.Actor{Type: api.ActorWorkflow, ID: r.ID, Name: r.AgentID}}
-		if err := s.finishRun(ctx, by, r.ID, nil, errors.New("the service stopped during the run; start it again")); err != nil {
+		if err := s.finishRun(ctx, by, r.ID, nil, errors.New("the service stopped during the run; start the run "+
+			"again")); err != nil {
 			return err
 		}
 	}

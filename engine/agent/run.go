@@ -100,7 +100,7 @@ func (s *Service) createRun(ctx context.Context, by api.Caller, b api.StartRunBo
 			}
 		}
 		if waiting >= maxUnfinishedRuns {
-			return api.Conflict("%d runs are unfinished; wait for them or cancel some", waiting)
+			return api.Conflict("%d agent runs are unfinished; wait until they finish, or cancel some of them", waiting)
 		}
 		run = newRun(tx, by, a.ID, b.AssessmentID, input)
 		run.Model, run.PromptVersion = analysis.Model, judge.RulesVersion
@@ -191,7 +191,7 @@ func (s *Service) executeRun(ctx context.Context, by api.Caller, run api.AgentRu
 		return nil // the run was cancelled or completed manually before it started
 	}
 	if err == nil && a.needsAssessment && b.AssessmentID == "" {
-		err = api.Invalid("assessment_id", "%s requires an assessment: start it again with assessment_id", a.ID)
+		err = api.Invalid("assessment_id", "%s requires an assessment; start the run again with assessment_id", a.ID)
 	}
 	if err == nil {
 		err = j.runRecoveringPanic(func() error { return a.run(ctx, j) })
@@ -200,7 +200,7 @@ func (s *Service) executeRun(ctx context.Context, by api.Caller, run api.AgentRu
 		err = j.runRecoveringPanic(func() error { return j.addModelAdvice(ctx, a) })
 	}
 	if ctx.Err() != nil && err != nil {
-		err = errors.New("the run was stopped before it finished; start it again")
+		err = errors.New("the run was stopped before it finished; start the run again")
 	}
 	// Record the end of the run even if its work was stopped.
 	if e := s.finishRun(context.WithoutCancel(ctx), by, run.ID, &j.output, err); e != nil {
@@ -346,7 +346,7 @@ func (s *Service) Complete(ctx context.Context, by api.Caller, in *api.CompleteR
 		}
 		out.Proposals = in.Body.Proposals
 	}
-	out.Limitations = []string{"Written by a user, not produced by the agent."}
+	out.Limitations = []string{"This output was written by a user, not produced by the agent."}
 	var finished api.AgentRun
 	err := s.updateRun(ctx, by, in.AgentRunID, func(tx *store.Tx, r *api.AgentRun) error {
 		switch {
@@ -419,7 +419,7 @@ func noOutputMessage(r *api.AgentRun) string {
 	if r.Error != nil {
 		return "The run failed: " + *r.Error
 	}
-	return fmt.Sprintf("There is no output: the run is %s.", r.Status)
+	return fmt.Sprintf("There is no output, because the run is %s.", r.Status)
 }
 
 // Steps lists a run's steps in order.

@@ -79,7 +79,7 @@ func setCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *a
 			return err
 		}
 		if b.Gate != "" && b.Gate != p.Gate {
-			return api.Invalid("gate", "the approval is for the %s", p.Gate.Title())
+			return api.Invalid("gate", "the approval is for the %s; specify that gate, or omit the gate", p.Gate.Title())
 		}
 		c.ApprovalID, c.Gate = &p.ID, p.Gate
 	}

@@ -326,11 +326,11 @@ func (r *modelRun) reserve(ctx context.Context, tokens int) error {
 	tokens *= max(1, l.Concurrency) // including the requests in progress
 	switch {
 	case l.MaxTokens > 0 && total.Tokens()+tokens > l.MaxTokens:
-		r.out.Stopped = fmt.Sprintf("The limit of %d tokens per run is reached", l.MaxTokens)
+		r.out.Stopped = fmt.Sprintf("The limit of %d tokens per run has been reached", l.MaxTokens)
 	case l.MaxCost > 0 && total.Cost+float64(tokens)*price > l.MaxCost:
-		r.out.Stopped = fmt.Sprintf("The limit of %.2f per run is reached", l.MaxCost)
+		r.out.Stopped = fmt.Sprintf("The cost limit of %.2f per run has been reached", l.MaxCost)
 	case l.MaxSeconds > 0 && seconds > l.MaxSeconds:
-		r.out.Stopped = fmt.Sprintf("The limit of %s per run is reached", time.Duration(l.MaxSeconds*float64(time.Second)))
+		r.out.Stopped = fmt.Sprintf("The time limit of %s per run has been reached", time.Duration(l.MaxSeconds*float64(time.Second)))
 	default:
 		return nil
 	}

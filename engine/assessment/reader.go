@@ -132,7 +132,7 @@ func fromStored(r store.PassageReading) reading.Reading {
 // drafted". It returns "" if it hasn't.
 func readerChange(tx *store.Tx, v *api.DeliverableVersion) (string, error) {
 	if drafted, _, _ := strings.Cut(v.Method, " "); strings.HasPrefix(drafted, "builtin/") && drafted != judge.RulesVersion {
-		return "by an earlier version of the assessment rules; draft it again to apply the current ones", nil
+		return "by an earlier version of the assessment rules; draft it again to apply the current rules", nil
 	}
 	name := v.Inputs[readerInput]
 	if name == "" {

@@ -69,7 +69,7 @@ func checkReaderName(name string) error {
 			prose.Truncate(name, 80),
 		)
 	case name == rulesReader || name == api.ModelReader || strings.HasPrefix(name, "builtin") || strings.HasPrefix(name, modelReaderPrefix):
-		return api.Invalid("name", "%q is the name of a built-in reader; choose another", name)
+		return api.Invalid("name", "%q is the name of a built-in reader; choose another name", name)
 	}
 	return nil
 }

@@ -653,13 +653,13 @@ var soaRules = []struct {
 	}},
 	{"rests-on-several-documents", "warning", func(i *api.SoAItem) string {
 		if only, _ := i.SingleDocuments(); only != "" {
-			return "its verdict rests on one document: " + only
+			return "the verdict rests on one document: " + only
 		}
 		return ""
 	}},
 	{"not-changed-by-one-document", "warning", func(i *api.SoAItem) string {
 		if _, changing := i.SingleDocuments(); changing != "" {
-			return "one document changed its verdict: " + changing
+			return "one document changed the verdict: " + changing
 		}
 		return ""
 	}},

@@ -27,7 +27,7 @@ func validateOwner(name *string) error {
 	}
 	switch {
 	case api.IsBlank(*name):
-		return api.Invalid("owner", "an owner can't be blank; leave it empty for none")
+		return api.Invalid("owner", "an owner can't be blank; if there is no owner, leave the field empty")
 	case utf8.RuneCountInString(*name) > maxOwnerLength:
 		return api.Invalid("owner", "an owner must be a name or role of up to %d characters", maxOwnerLength)
 	}

@@ -72,7 +72,7 @@ func Fingerprint(publicKey string) string {
 func VerifySignature(publicKey, signature string, text []byte) error {
 	key, err := base64.StdEncoding.DecodeString(publicKey)
 	if err != nil || len(key) != ed25519.PublicKeySize {
-		return fmt.Errorf("the public key is not an Ed25519 key in base64")
+		return fmt.Errorf("the public key is not a base64-encoded Ed25519 key")
 	}
 	sig, err := base64.StdEncoding.DecodeString(signature)
 	if err != nil || !ed25519.Verify(key, text, sig) {

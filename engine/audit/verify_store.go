@@ -162,7 +162,8 @@ func findOrganization(all []api.Organization, idOrName string) ([]api.Organizati
 	if len(named) == 1 {
 		return named, nil
 	}
-	return nil, api.Invalid("organization", "%q is not the id, slug or unique name of an organization of this data folder; it has: %s",
+	return nil, api.Invalid("organization", "%q is not the ID, slug or unique name of an organization in this data "+
+		"folder, which contains: %s",
 		idOrName, strings.Join(slugs, ", "))
 }
 

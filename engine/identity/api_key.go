@@ -72,7 +72,7 @@ func requireOwnScopes(by api.Caller, scopes []string) error {
 		// "*" follows the user's permissions; a scope given by name must be the caller's.
 		if p := api.Permission(scope); scope != api.AnyScope && !by.May(p) &&
 			!(by.PlatformAdmin && by.Scopes == nil && (p == api.SCFImport || p == api.PlatformAdmin)) {
-			return api.Forbidden("a key can't have the scope %s because you don't have it", p)
+			return api.Forbidden("a key can't have the scope %s, because you don't have that permission yourself", p)
 		}
 	}
 	if by.Scopes != nil && slices.Contains(scopes, api.AnyScope) {

@@ -211,7 +211,7 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 		return api.Caller{}, fmt.Errorf("reading the user that the credential belongs to: %w", err)
 	}
 	if user.Status != statusActive {
-		return api.Caller{}, api.Unauthorized("this account can't sign in")
+		return api.Caller{}, api.Unauthorized("this account can't sign in; ask the operator of this service")
 	}
 	by := api.Caller{
 		UserID: user.ID, Local: p.Local, PlatformAdmin: user.PlatformAdmin,

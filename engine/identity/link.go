@@ -139,7 +139,7 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 			return err
 		}
 		if user.Status == statusBanned { // while the password was being checked
-			return api.Unauthorized("this account can't sign in")
+			return api.Unauthorized("this account can't sign in; ask the operator of this service")
 		}
 		if user.Name == "" && in.Body.Name != "" {
 			user.Name = in.Body.Name

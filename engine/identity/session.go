@@ -100,7 +100,7 @@ func (s *Service) startSession(tx *store.Tx, userID string, by api.Caller) (*api
 		return nil, err
 	}
 	if user.Status != statusActive {
-		return nil, api.Unauthorized("this account can't sign in")
+		return nil, api.Unauthorized("this account can't sign in; ask the operator of this service")
 	}
 	now := tx.Now()
 	user.LastSignInAt, user.UpdatedAt = &now, now

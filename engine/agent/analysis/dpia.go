@@ -78,7 +78,7 @@ var blockers = []criterion{
 	{"no way to contest decisions", compileIgnoringCase(`without human review|no appeal|no explanation`)},
 	{"data shared or sold for other purposes", compileIgnoringCase(`\bsells?\b|published openly|ad partners`)},
 	{"prediction of emotions or crime", compileIgnoringCase(`emotion recognition|predictive policing|ethnicity`)},
-	{"monitoring beyond the purpose", compileIgnoringCase(`also after work|with sound|no minimisation|no notice`)},
+	{"monitoring that goes beyond the purpose", compileIgnoringCase(`also after work|with sound|no minimisation|no notice`)},
 	{
 		"safeguards only planned",
 		compileIgnoringCase(`(?:encryption|access controls?)[^.]{0,40}(?:is planned|are planned|to be defined|to be decided)`),

@@ -120,7 +120,8 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`leavers?|offboard`),
 		3,
 		4,
-		[]string{"Disable accounts on the last working day through an HR feed, and remove the access of past leavers now"},
+		[]string{"Disable accounts on the last working day, based on an HR feed, and remove the access of former " +
+			"employees now"},
 		map[string]string{
 			"windows": "Search-ADAccount -AccountInactive -TimeSpan 30.00:00:00 -UsersOnly | Disable-ADAccount",
 			"azure":   "az ad user list --filter 'accountEnabled eq true'",
@@ -155,7 +156,7 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`training|awareness`),
 		1,
 		4,
-		[]string{"Assign the annual training to everyone and send reminders until all have completed it"},
+		[]string{"Assign the annual training to everyone and send reminders until everyone has completed it"},
 		nil,
 		"SAT-02",
 	},
@@ -230,7 +231,8 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`vulnerability scan|\bscans?\b`),
 		2,
 		4,
-		[]string{"Run a vulnerability scan weekly and on every build, with a remediation deadline per severity"},
+		[]string{"Run a vulnerability scan weekly and on every build, and set a remediation deadline for each " +
+			"severity"},
 		map[string]string{"docker": "trivy image --severity HIGH,CRITICAL IMAGE", "linux": "trivy rootfs --severity HIGH,CRITICAL /"},
 		"VPM-06",
 	},
@@ -274,7 +276,7 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`password`),
 		2,
 		1,
-		[]string{"Increase the minimum password length and check new passwords against lists of breached ones"},
+		[]string{"Increase the minimum password length and check new passwords against lists of breached passwords"},
 		map[string]string{"windows": "Set-ADDefaultDomainPasswordPolicy -Identity DOMAIN -MinPasswordLength 14"},
 		"IAC-10",
 	},
@@ -365,7 +367,7 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`sign(?:ed|ing|ature)`),
 		2,
 		4,
-		[]string{"Sign images in the build and allow only signed ones to run"},
+		[]string{"Sign container images in the build and allow only signed images to run"},
 		map[string]string{
 			"docker":     "cosign sign --key KEY IMAGE",
 			"kubernetes": "kubectl get pods --all-namespaces -o jsonpath='{..image}'",

@@ -29,7 +29,8 @@ var processorTerms = []contractTerm{
 		compileIgnoringCase(`technical and organi[sz]ational|appropriate (?:technical|security)|security measures|technische und organisatorische`),
 		"No technical and organizational security measures are specified.",
 	},
-	{"data subjects", compileIgnoringCase(`data subjects?|betroffenen\w*`), "No assistance with data subject requests is agreed."},
+	{"data subjects", compileIgnoringCase(`data subjects?|betroffenen\w*`), "The vendor doesn't agree to assist with " +
+		"data subject requests."},
 	{"breach", compileIgnoringCase(`breach\w*|datenschutzverletzung\w*`), "The vendor has no duty to report " +
 		"personal data breaches."},
 	{

@@ -86,7 +86,7 @@ func TestPDFWithoutLetters(t *testing.T) {
 		doc := parsetest.Read(t, "a.pdf", pdfWithFont(content+
 			"BT /F2 12 Tf 72 400 Td (But this sentence of the page has all of its many letters, as it is.) Tj ET", tt.font, tt.more))
 		got := api.DescribeNotRead(doc.NotRead)
-		if got != "1 text in a font that has no letters" || !strings.HasPrefix(allText(doc), "But this") {
+		if got != "1 text in an unreadable font" || !strings.HasPrefix(allText(doc), "But this") {
 			t.Errorf("%s: read %q; not read: %s", name, allText(doc), got)
 		}
 	}
