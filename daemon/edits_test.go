@@ -59,14 +59,14 @@ func TestInconsistentPlansAreRejected(t *testing.T) {
 	}
 	one := step("2099-01-15")["milestones"].([]any)[0]
 	for want, body := range map[string]object{
-		"describe the work to be done":            {"corrective_action": " \u200b"},
-		"only an accepted risk has an end date":   {"risk_accepted_until": "2099-03-31"},
-		"is more than 100 years ahead":            {"status": "risk_accepted", "risk_accepted_until": "9999-12-31"},
-		"9998-12-31 is more than 100 years ahead": {"due_date": "9998-12-31"},
-		"2001-01-01 has passed":                   step("2001-01-01"),
-		"9997-12-31 is more than 100":             step("9997-12-31"),
-		"is listed 3 times for 2099-01-15":        step("2099-01-15", one, one),
-		"9996-12-31 is more than 100 years ahead": {"milestones": []any{object{
+		"describe the work to be done":                    {"corrective_action": " \u200b"},
+		"only an accepted risk has an end date":           {"risk_accepted_until": "2099-03-31"},
+		"is more than 100 years in the future":            {"status": "risk_accepted", "risk_accepted_until": "9999-12-31"},
+		"9998-12-31 is more than 100 years in the future": {"due_date": "9998-12-31"},
+		"2001-01-01 is in the past":                       step("2001-01-01"),
+		"9997-12-31 is more than 100":                     step("9997-12-31"),
+		"is listed 3 times for 2099-01-15":                step("2099-01-15", one, one),
+		"9996-12-31 is more than 100 years in the future": {"milestones": []any{object{
 			"title":    "x",
 			"due_date": "2099-01-15",
 			"status":   "open",

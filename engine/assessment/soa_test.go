@@ -99,7 +99,7 @@ func TestStatusOfAnExcludedLineIsDropped(t *testing.T) {
 	}
 	dropContradictingStatus(&d)
 	if i := d.items[0]; i.ImplementationStatus != api.NotAssessed || i.EditedBy != nil ||
-		!strings.Contains(i.Reason, "set by Ann (implemented) was dropped") {
+		!strings.Contains(i.Reason, "set by Ann (implemented) was removed") {
 		t.Errorf("excluded: %s, %q", i.ImplementationStatus, i.Reason)
 	}
 	if i := d.items[1]; i.ImplementationStatus != api.NotAssessed || i.EditedBy == nil ||

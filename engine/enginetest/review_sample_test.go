@@ -35,7 +35,7 @@ func TestReviewBySampling(t *testing.T) {
 	same, err := b.Assessments.GetReview(t.Context(), b.by, &in.SoAInput)
 	if err != nil || same.SampledLeft != drawn.SampledLeft || same.NotRead != drawn.NotRead || same.Outdated ||
 		len(same.Lines) != len(drawn.Lines) ||
-		!strings.Contains(same.Statement, "confirmed only together with others") {
+		!strings.Contains(same.Statement, "confirmed only as part of a bulk decision") {
 		t.Fatalf("%+v, %v", same, err)
 	}
 	if made, err := b.Assessments.EditSoAItems(t.Context(), b.by, edit); err != nil || len(made.Lines) != len(drawn.Lines) {
