@@ -1,17 +1,20 @@
 package prose
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 // personColumns are the lowercase names of columns that contain people.
 var personColumns = []string{
-	"approver", "assigned to", "attendee", "attendees", "author", "candidate", "contact", "contact person", "deputy", "employee",
-	"employee name", "first name", "full name", "holder", "last name", "manager", "member", "name of employee", "owner",
+	"approver", "assigned to", "attendee", "attendees", "author", "candidate", "chair", "contact", "contact person", "deputy",
+	"display name", "employee", "employee name", "first name", "full name", "holder", "last name", "manager", "member", "name of employee", "owner",
 	"participant", "participants", "person", "requester", "responsible", "responsible person", "reviewer", "staff", "staff member",
 	"surname", "tester", "trainee", "trainer", "user", "user name", "username", "account", "worker",
 }
@@ -21,7 +24,7 @@ var personColumnEndings = []string{"approver", "contact", "deputy", "manager", "
 
 // personVerbs are the verbs before "by" in lowercase names of columns that contain people, such as "checked by".
 var personVerbs = []string{
-	"accepted", "approved", "authorized", "authorised", "checked", "closed", "completed", "confirmed", "created", "decided", "done",
+	"accepted", "approved", "authorized", "authorised", "chaired", "checked", "closed", "completed", "confirmed", "created", "decided", "done",
 	"executed", "granted", "handled", "held", "performed", "prepared", "raised", "recorded", "released", "reported", "requested",
 	"reviewed", "signed", "tested", "updated", "verified", "witnessed",
 }
@@ -53,20 +56,51 @@ var staffColumns = []string{
 
 // roleWords are lowercase words that occur in names of roles, teams and systems, but rarely in names of people.
 var roleWords = []string{
-	"admin", "administrator", "all", "analyst", "backup", "board", "committee", "company", "customer", "data", "department",
-	"desk", "development", "director", "engineer", "engineering", "external", "finance", "forwarding", "group", "head", "human",
-	"information", "inc", "it", "lead", "legal", "limited", "ltd", "manager", "management", "office", "officer", "operations",
-	"operator", "people", "platform", "procurement", "protection", "resources", "sales", "security", "service", "services",
-	"staff", "supervisor", "support", "system", "team", "technology", "vendor",
+	"admin", "administrator", "all", "analyst", "audit", "auditor", "backup", "board", "chief", "cloud", "committee", "company",
+	"compliance", "council", "customer", "data", "department", "desk", "development", "director", "engineer", "engineering",
+	"executive", "external", "finance", "forwarding", "group", "head", "human", "information", "inc", "internal", "it", "lead",
+	"legal", "limited", "ltd", "manager", "management", "office", "officer", "operations", "operator", "people", "platform",
+	"president", "procurement", "protection", "resources", "risk", "sales", "secretary", "security", "service", "services",
+	"software", "staff", "steering", "supervisor", "support", "system", "team", "technology", "vendor",
 }
 
 // InitialsInRecord returns a row of a table, written as "Column: value; Column: value", or an entry of a log, written as
 // "Label: value Label: value", with people's names reduced to initials and without their addresses. If the text is not such
 // a row, it is returned unchanged, as are values that don't look like a person's name.
-func InitialsInRecord(row string) string {
+func InitialsInRecord(row string) string { return replacePeople(row, initials) }
+
+// InitialsFor returns a replacer that reduces the people to initials whom the texts name as people: in columns of tables
+// and logs, or after "owner" or "chaired by". It finds them in any text, such as a sentence.
+func InitialsFor(texts []string) *strings.Replacer {
+	names := map[string]bool{}
+	add := func(value string) string {
+		if name := personName(value); strings.Contains(name, " ") && strings.ToLower(name) != name {
+			names[name] = true
+		}
+		return value
+	}
+	for _, t := range texts {
+		replacePeople(t, add)
+		for _, m := range namedPersonPattern.FindAllStringSubmatch(t, -1) {
+			add(m[1])
+		}
+	}
+	var pairs []string
+	for _, n := range slices.SortedFunc(maps.Keys(names), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
+		pairs = append(pairs, n, initials(n))
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// namedPersonPattern matches a name in a sentence after words that say what the person did.
+var namedPersonPattern = lazyregexp.New(`\b(?:[Oo]wner|(?:chaired|facilitated|signed) by):? (\p{Lu}[\p{Ll}’']+(?: \p{Lu}[\p{L}’'-]+){1,2})`)
+
+// replacePeople returns a row of a table or an entry of a log with the people in it replaced, and without their addresses
+// in a table. A text of another kind is returned unchanged.
+func replacePeople(row string, replace func(value string) string) string {
 	parts := strings.Split(row, "; ")
 	if len(parts) < 2 {
-		return initialsInLog(row)
+		return replacePeopleInLog(row, replace)
 	}
 	names := make([]string, len(parts))
 	columns := 0
@@ -86,7 +120,7 @@ func InitialsInRecord(row string) string {
 		case slices.Contains(addressColumns, names[i]) || strings.Contains(value, "@") && isPersonColumn(names[i]):
 			parts[i] = name + ": …"
 		case isPersonColumn(names[i]) || ofPeople && names[i] == "name":
-			parts[i] = name + ": " + initials(value)
+			parts[i] = name + ": " + replace(value)
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -95,9 +129,9 @@ func InitialsInRecord(row string) string {
 // labelPattern matches a label in an entry of a log.
 var labelPattern = lazyregexp.New(`(?:^|\s)(\p{Lu}\p{Ll}+(?: \p{Ll}+)?): `)
 
-// initialsInLog returns an entry of a log, written as "Label: value Label: value", with the people in its values
-// reduced to initials. A text with fewer than three labels is not such an entry.
-func initialsInLog(entry string) string {
+// replacePeopleInLog returns an entry of a log, written as "Label: value Label: value", with the people in its values
+// replaced. A text with fewer than three labels is not such an entry.
+func replacePeopleInLog(entry string, replace func(value string) string) string {
 	labels := labelPattern.FindAllStringSubmatchIndex(entry, -1)
 	if len(labels) < 3 {
 		return entry
@@ -114,7 +148,7 @@ func initialsInLog(entry string) string {
 		}
 		people := strings.Split(entry[at[1]:end], ", ")
 		for k := range people {
-			people[k] = initials(people[k])
+			people[k] = replace(people[k])
 		}
 		out.WriteString(entry[done:at[1]] + strings.Join(people, ", "))
 		done = end
@@ -125,33 +159,50 @@ func initialsInLog(entry string) string {
 // initials returns the initials of the person named at the start of a value. If the value doesn't look like a name,
 // it is returned unchanged.
 func initials(value string) string {
-	name, rest := value, ""
-	if at := strings.IndexAny(value, ",(."); at > 0 && value[at] != '.' {
-		name, rest = value[:at], value[at:]
+	name := personName(value)
+	if name == "" {
+		return value
 	}
 	words := strings.Fields(name)
-	if len(words) == 1 && strings.Count(name, ".") == 1 && strings.ToLower(name) == name { // an account name, such as a.byron
+	if len(words) == 1 { // an account name, such as a.byron
 		words = strings.Split(name, ".")
-	} else if len(words) < 2 || len(words) > 4 {
-		return value
 	}
 	var out []string
 	for i, w := range words {
-		letters := []rune(strings.Trim(w, ".’'"))
-		if len(letters) == 0 || slices.Contains(roleWords, strings.ToLower(string(letters))) {
-			return value
-		}
-		particle := i > 0 && i < len(words)-1 && len(letters) <= 3
-		if slices.ContainsFunc(letters, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '’' && r != '\'' }) ||
-			!unicode.IsUpper(letters[0]) && !particle && strings.ToLower(name) != name {
-			return value
-		}
-		if !particle {
+		if letters := []rune(strings.Trim(w, ".’'")); !isNameParticle(words, i) {
 			out = append(out, string(unicode.ToUpper(letters[0]))+".")
 		}
 	}
-	if strings.ToLower(name) == name && !strings.Contains(name, ".") {
-		return value // words without capitals are not a name
+	return strings.Join(out, " ") + value[len(name):]
+}
+
+// isNameParticle reports whether a word of a name is a short one between others, such as "de".
+func isNameParticle(words []string, i int) bool {
+	return i > 0 && i < len(words)-1 && utf8.RuneCountInString(strings.Trim(words[i], ".’'")) <= 3
+}
+
+// personName returns the name or the account name of a person at the start of a value, or "" if it doesn't look like one.
+func personName(value string) string {
+	name := value
+	if at := strings.IndexAny(value, ",(."); at > 0 && value[at] != '.' {
+		name = value[:at]
 	}
-	return strings.Join(out, " ") + rest
+	words := strings.Fields(name)
+	lowercase := strings.ToLower(name) == name
+	account := len(words) == 1 && strings.Count(name, ".") == 1 && lowercase
+	switch {
+	case account:
+		words = strings.Split(name, ".")
+	case len(words) < 2 || len(words) > 4 || lowercase && !strings.Contains(name, "."): // words without capitals are not a name
+		return ""
+	}
+	for i, w := range words {
+		letters := []rune(strings.Trim(w, ".’'"))
+		if len(letters) == 0 || slices.Contains(roleWords, strings.ToLower(string(letters))) ||
+			slices.ContainsFunc(letters, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '’' && r != '\'' }) ||
+			!unicode.IsUpper(letters[0]) && !isNameParticle(words, i) && !lowercase {
+			return ""
+		}
+	}
+	return name
 }

@@ -23,3 +23,23 @@ func TestInitialsInRecord(t *testing.T) {
 		}
 	}
 }
+
+func TestInitialsFor(t *testing.T) {
+	people := InitialsFor([]string{
+		"No.: 4; Owner: Ada Byron; State: open",
+		"Scanning begins in Q2 (owner Tobias Venter).",
+		"The review was chaired by Steering Committee members.",
+		"system: Quayside; reviewer: Northpier Cloud",
+		"From: Jorrit Slot; Comment: none",
+	})
+	for text, want := range map[string]string{
+		"Replace it; Ada Byron Area: O-2":      "Replace it; A. B. Area: O-2",
+		"Tobias Venter scans Northpier Cloud.": "T. V. scans Northpier Cloud.",
+		"Jorrit Slot is not known as a person": "Jorrit Slot is not known as a person",
+		"The Steering Committee decides.":      "The Steering Committee decides.",
+	} {
+		if got := people.Replace(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

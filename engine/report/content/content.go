@@ -120,22 +120,80 @@ func nameAssessor(s, account string) string {
 	return s
 }
 
-// maskPeople replaces names in the person columns of quoted records with initials. The locations
-// and hashes of quotes stay the same.
+// maskPeople reduces people to initials in quotes, also in those that drafted texts contain: the people in columns of
+// records, and wherever else they are named. The locations and hashes of quotes stay the same.
 func maskPeople(s *Source) {
-	mask := func(all []api.Evidence) {
-		for i := range all {
-			all[i].Quote = prose.InitialsInRecord(all[i].Quote)
+	var all []*api.Evidence
+	collect := func(evidence []api.Evidence) {
+		for i := range evidence {
+			all = append(all, &evidence[i])
 		}
 	}
 	for i := range s.SoAItems {
-		mask(s.SoAItems[i].Evidence)
+		collect(s.SoAItems[i].Evidence)
 	}
 	for i := range s.Findings {
-		mask(s.Findings[i].Evidence)
+		collect(s.Findings[i].Evidence)
 	}
 	for i := range s.Scores {
-		mask(s.Scores[i].Evidence)
+		collect(s.Scores[i].Evidence)
+	}
+	if s.Scope != nil {
+		for _, trait := range s.Scope.Traits {
+			collect(trait.Evidence)
+		}
+	}
+	quotes := make([]string, len(all))
+	for i, e := range all {
+		quotes[i] = e.Quote
+	}
+	slices.Sort(quotes)
+	people := prose.InitialsFor(slices.Compact(quotes))
+	mask := func(quote string) string { return people.Replace(prose.InitialsInRecord(quote)) }
+	for _, e := range all {
+		e.Quote = mask(e.Quote)
+	}
+	for i := range s.SoAItems {
+		it := &s.SoAItems[i]
+		it.Reason = replaceQuoted(it.Reason, mask)
+		for k := range it.Statements {
+			it.Statements[k].Reason = replaceQuoted(it.Statements[k].Reason, mask)
+		}
+		for k := range it.MissingElements {
+			it.MissingElements[k] = replaceQuoted(it.MissingElements[k], mask)
+		}
+	}
+	for i := range s.Findings {
+		f := &s.Findings[i]
+		if !f.IsManual("condition") {
+			f.Condition = replaceQuoted(f.Condition, mask)
+		}
+		for k := range f.MissingElements {
+			f.MissingElements[k] = replaceQuoted(f.MissingElements[k], mask)
+		}
+	}
+	for i := range s.POAMItems {
+		it := &s.POAMItems[i]
+		if !it.IsManual("weakness") {
+			it.Weakness = replaceQuoted(it.Weakness, mask)
+		}
+		if it.Resources != nil && !it.IsManual("resources") {
+			*it.Resources = replaceQuoted(*it.Resources, mask)
+		}
+	}
+}
+
+// replaceQuoted returns s with the text between each pair of quotation marks replaced.
+func replaceQuoted(s string, replace func(string) string) string {
+	var out strings.Builder
+	for {
+		before, rest, _ := strings.Cut(s, "“")
+		quote, after, closed := strings.Cut(rest, "”")
+		if !closed {
+			return out.String() + s
+		}
+		out.WriteString(before + "“" + replace(quote) + "”")
+		s = after
 	}
 }
 

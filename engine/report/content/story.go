@@ -207,8 +207,10 @@ const (
 		"Otherwise it follows from the share of those measures that the evidence shows in place, " +
 		"counting half of those partially in place: strong from 85% without a critical or high finding that the evidence shows, " +
 		"adequate from 65%, partial from 40%, else weak."
-	// A passage is quoted as evidence of a risk if its score is at least minQuoteScore, and it is not a long row of a record.
+	// A passage is quoted as evidence of a risk if its score is at least minQuoteScore, or minDenialScore if it denies what
+	// no other passage affirms and may therefore speak of something else, and if it is not a long row of a record.
 	minQuoteScore    = 0.75
+	minDenialScore   = 0.8
 	maxQuoteLength   = 300 // bytes
 	effortAssumption = "Effort is a planning range, not a quotation: small is 1 to 3 person-days, medium 4 to 10, large 11 to 30, " +
 		"extra large 31 to 60. It excludes licenses and purchases; an action that asks for evidence includes only collecting it."
@@ -403,7 +405,7 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int, quoted map[strin
 func adverseQuote(f *api.Finding, documents, quoted map[string]bool) *api.Evidence {
 	for i := range f.Evidence {
 		e := &f.Evidence[i]
-		adverse := e.Stance == "denies" || e.Stance == "conflicts" || e.Stance == "plans" && f.Status == api.Planned
+		adverse := e.Stance == "denies" && e.Score >= minDenialScore || e.Stance == "conflicts" || e.Stance == "plans" && f.Status == api.Planned
 		if adverse && e.Score >= minQuoteScore && len(e.Quote) <= maxQuoteLength && !documents[e.DocumentID+e.Filename] && !quoted[e.Quote] {
 			return e
 		}
