@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
 )
 
 // stanceOrders holds, by status, the stances in the order in which quotes show a gap: first those that decided the status.
@@ -18,11 +19,17 @@ var stanceOrders = map[api.Implementation][]string{
 	api.NotEvidenced:         {"template", "supports", "limits", "denies", "plans", "conflicts"},
 }
 
+// partialStanceOrder is the order for a partially implemented control of which nothing is only planned.
+var partialStanceOrder = []string{"conflicts", "denies", "supports", "limits", "plans", "template"}
+
 // orderQuotes returns the quotes of an SoA item, beginning with those that best show the gap: by stance, with quotes that
 // repeat the words or the requirements of earlier ones after others, and then by score. A quote that contradicts a
 // requirement is followed by one that affirms it.
 func orderQuotes(item api.SoAItem) []api.Evidence {
 	order := stanceOrders[item.ImplementationStatus]
+	if item.ImplementationStatus == api.PartiallyImplemented && countVerdicts(item)[judge.VerdictPlanned] == 0 {
+		order = partialStanceOrder // what is planned is not the gap
+	}
 	rest := slices.Clone(item.Evidence)
 	slices.SortStableFunc(rest, func(a, b api.Evidence) int { return cmp.Compare(b.Score, a.Score) })
 	out := make([]api.Evidence, 0, len(rest))

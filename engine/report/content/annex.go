@@ -61,12 +61,13 @@ func (v *Report) annexSection() []block.Block {
 // items, the value "framework" means a standard that the organization chose.
 var inclusionReasonColumns = []struct {
 	header string
+	width  int
 	values []string
 }{
-	{"Law", []string{"legal"}},
-	{"Contract", []string{"contractual"}},
-	{"Best practice", []string{"best_practice", "framework"}},
-	{"Risk", []string{"risk"}},
+	{"Law", 3, []string{"legal"}},
+	{"Contract", 4, []string{"contractual"}},
+	{"Best practice", 4, []string{"best_practice", "framework"}},
+	{"Risk", 3, []string{"risk"}},
 }
 
 // describeInclusion returns the reasons for including a control, such as "law, risk".
@@ -103,10 +104,10 @@ func annexInclusion(r requirementCoverage) (included string, applicable []*api.S
 func (v *Report) annexATable(rows []requirementCoverage) block.Table {
 	t := block.Table{
 		Caption: "Controls of Annex A in order, with reasons and status", Empty: "The catalog has no Annex A controls.",
-		Columns: []block.Column{{Name: "Control of Annex A", Width: 9}, {Name: "Applies", Width: 4}},
+		Columns: []block.Column{{Name: "Control of Annex A", Width: 9}, {Name: "Applies", Width: 3}},
 	}
 	for _, c := range inclusionReasonColumns {
-		t.Columns = append(t.Columns, block.Column{Name: c.header, Width: 4})
+		t.Columns = append(t.Columns, block.Column{Name: c.header, Width: c.width})
 	}
 	t.Columns = append(t.Columns, block.Column{Name: "Status", Width: 6}, block.Column{Name: "Justification and evidence", Width: 16})
 	for _, r := range rows {

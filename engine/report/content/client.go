@@ -499,10 +499,10 @@ func plainStatusName(o coverageStatus) string {
 const maxOpenRequirements = 20
 
 // standardsSection shows, for each framework, how many requirements are met, and lists those that
-// are furthest from being met.
+// are furthest from being met. Without frameworks, it is empty.
 func (v *Report) standardsSection() []block.Block {
 	if len(v.coverage) == 0 {
-		return []block.Block{block.NewPara("empty", "No standard was selected: the catalog's measures were assessed on their own.")}
+		return nil
 	}
 	out := []block.Block{v.standardsTable()}
 	if v.SoA == nil {

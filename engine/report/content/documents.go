@@ -100,10 +100,10 @@ func (v *Report) documentsSection() []block.Block {
 	}
 	t := block.Table{Caption: "Document register", Columns: []block.Column{
 		{Name: "Document", Width: 9},
-		{Name: "Kind", Width: 3},
+		{Name: "Kind", Width: 4},
 		{Name: "Version", Width: 3},
 		{Name: "Date", Width: 4},
-		{Name: "Pages", Width: 2, Number: true},
+		{Name: "Pages", Width: 3, Number: true},
 		{Name: "Size", Width: 3, Number: true},
 		{Name: "Status", Width: 4},
 		{Name: "SHA-256", Width: 8},

@@ -15,12 +15,7 @@ import (
 
 func (v *Report) coverageSection() []block.Block {
 	if len(v.coverage) == 0 {
-		return []block.Block{
-			block.NewPara(
-				"empty",
-				"No framework was selected, so there is no coverage to report; the catalog's controls are assessed on their own.",
-			),
-		}
+		return nil
 	}
 	out := []block.Block{v.coverageTable()}
 	if v.SoA == nil {

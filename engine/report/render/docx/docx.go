@@ -209,10 +209,11 @@ func (x *docxWriter) writeBody(d *block.Document) {
 		x.writeTableOfContents(d)
 	}
 	for i := range d.Sections {
-		x.writeSection(&d.Sections[i], i > 0 || d.Brief || len(d.Front) == 0) // else it follows the contents
+		followsContents := i == 0 && !d.Brief
+		x.writeSection(&d.Sections[i], !followsContents && !isShort(d.Sections[i].Blocks))
 	}
 	if !d.Brief {
-		x.writeHeading(1, "about", "About this report", true)
+		x.writeHeading(1, "about", "About this report", false)
 		x.writeBlock(d.Facts)
 		x.writeBlock(d.Versions)
 		x.writeParagraph("Colophon", block.Text("Written by "+d.Tool+"."))
@@ -220,6 +221,38 @@ func (x *docxWriter) writeBody(d *block.Document) {
 		x.writeParagraph("Empty", block.Text("Written by "+d.Tool+"."))
 	}
 	x.endBody()
+}
+
+// maxShortLines is the maximum number of lines of a chapter that needs no page of its own: less than half a page.
+const maxShortLines = 22
+
+// isShort reports whether a chapter has so few lines, roughly counted, that it can follow the previous one on its page.
+func isShort(blocks []block.Block) bool {
+	const lineLength = 95 // characters
+	lines := 0
+	count := func(c block.Cell) { lines += 1 + len(c.Text())/lineLength }
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case block.Heading:
+			lines += 2
+		case block.Para:
+			count(b.Text)
+		case block.List:
+			for _, c := range b.Items {
+				count(c)
+			}
+		case block.Facts:
+			for _, f := range b.Items {
+				count(f.Value)
+				lines += len(f.List)
+			}
+		case block.Table:
+			lines += 2 + 2*len(b.Rows)
+		default:
+			return false
+		}
+	}
+	return lines <= maxShortLines
 }
 
 // writeCompactTitle writes the title of a report of few pages, without the space above other titles.
