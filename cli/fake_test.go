@@ -194,7 +194,7 @@ func (f *fake) all(r *http.Request) (int, any) {
 		}
 		for _, code := range in.Body.FrameworkIDs {
 			if code != "iso-27001-2022" {
-				return 0, api.Invalid("framework_id", "no framework %q in this catalog", code)
+				return 0, api.Invalid("framework_id", "the catalog has no framework %q", code)
 			}
 		}
 		a := f.assessment(in.Body.Name, api.StateDraft)

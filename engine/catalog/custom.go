@@ -111,7 +111,7 @@ func (s *Service) updateCustom(
 			return next.Revision, err
 		}
 	}
-	return 0, api.Conflict("your frameworks and controls are being changed by someone else; try again")
+	return 0, api.Conflict("someone else is changing your frameworks and controls; try again")
 }
 
 // checkCustomRevision returns an error if the next revision is invalid on its own, or if it refers to a record that is
@@ -125,7 +125,7 @@ func (s *Service) checkCustomRevision(ctx context.Context, old, next *store.Cust
 		return customToAPIError(err)
 	}
 	if b, err := json.Marshal(next); err != nil || len(b) > maxCustomCatalog {
-		return errors.Join(err, api.Invalid("", "your frameworks and controls exceed %d MiB in total", maxCustomCatalog>>20))
+		return errors.Join(err, api.Invalid("", "your frameworks and controls exceed the total limit of %d MiB", maxCustomCatalog>>20))
 	}
 	_, before, err := base.WithCustom(toCustom(old))
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *Service) checkCustomRevision(ctx context.Context, old, next *store.Cust
 			if !slices.Contains(before[code], what) {
 				return api.Invalid(
 					"controls",
-					"%s names %q, which is neither in catalog version %s nor one of your own",
+					"%s refers to %q, which is neither in catalog version %s nor one of your custom frameworks and controls",
 					code,
 					scf.Shorten(what),
 					label,
@@ -278,7 +278,7 @@ func (s *Service) PutCustomFramework(ctx context.Context, by api.Caller, in *api
 	if in.Body.Code != in.FrameworkCode {
 		return nil, api.Invalid(
 			"code",
-			"the code is %q in the path and %q in the body; codes can't be changed",
+			"the code in the path (%q) differs from the code in the body (%q); codes can't be changed",
 			scf.Shorten(in.FrameworkCode),
 			scf.Shorten(in.Body.Code),
 		)
@@ -364,7 +364,7 @@ func (s *Service) PutCustomControl(ctx context.Context, by api.Caller, in *api.P
 	if !strings.EqualFold(in.Body.Code, in.ControlCode) {
 		return nil, api.Invalid(
 			"code",
-			"the code is %q in the path and %q in the body; codes can't be changed",
+			"the code in the path (%q) differs from the code in the body (%q); codes can't be changed",
 			scf.Shorten(in.ControlCode),
 			scf.Shorten(in.Body.Code),
 		)
@@ -407,7 +407,7 @@ func (s *Service) DeleteCustomControl(ctx context.Context, by api.Caller, in *ap
 func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.ImportCustomInput) (*api.CustomImport, error) {
 	for name, v := range map[string]string{"replace": in.Replace, "dry_run": in.DryRun} {
 		if v != "" && v != "true" && v != "false" {
-			return nil, api.Invalid(name, "must be true or false")
+			return nil, api.Invalid(name, "the value must be true or false")
 		}
 	}
 	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxCustomFile+1))

@@ -56,7 +56,7 @@ func (s *Service) importSTRM(ctx context.Context, by api.Caller, in *api.ImportS
 	if in.Framework != "" && len(papers) > 1 {
 		return nil, api.Invalid(
 			"framework",
-			"the archive contains %d documents; a framework can be given for a single document only",
+			"the archive contains %d documents; a framework can only be specified for a single document",
 			len(papers),
 		)
 	}
@@ -83,7 +83,7 @@ func (s *Service) importSTRM(ctx context.Context, by api.Caller, in *api.ImportS
 			slices.Concat(base.MappingDocuments, run.Documents),
 			func(d api.MappingDocument) bool { return d.SHA256 == p.sha256 },
 		) {
-			run.Warnings = append(run.Warnings, api.ImportWarning{Message: p.name + " is already merged into version " + base.Label})
+			run.Warnings = append(run.Warnings, api.ImportWarning{Message: fmt.Sprintf("%s is already merged into version %s", p.name, base.Label)})
 			continue
 		}
 		if src, err = s.mergeMappingFile(ctx, snap, src, p, in.Framework, run); err != nil {
@@ -125,7 +125,7 @@ func (s *Service) mergeMappingFile(
 		f, err = snap.IdentifyFramework([]string{strm.IdentifierFromFilename(path.Base(file.name)), doc.Identifier}, codes)
 	}
 	if err != nil {
-		return nil, api.Invalid("framework", "%s: %v; specify the framework by its code", file.name, err).WithCause(err)
+		return nil, api.Invalid("framework", "%s: %v; specify the code of the framework", file.name, err).WithCause(err)
 	}
 	out, record, warnings := strm.MergeIntoFramework(src, f, doc, api.MappingDocument{Filename: file.name, SHA256: file.sha256})
 	run.Documents = append(run.Documents, record)
@@ -146,7 +146,7 @@ func (s *Service) mergeMappingFile(
 func (s *Service) readSTRM(ctx context.Context, p mappingFile) (*strm.Document, error) {
 	if bytes.HasPrefix(bytes.TrimLeft(p.data[:min(len(p.data), 1024)], "\x00\t\r\n \xef\xbb\xbf"), []byte("%PDF")) {
 		if s.readPDF == nil {
-			return nil, errors.New("PDFs can't be read here; use the .xlsx")
+			return nil, errors.New("this installation can't read PDFs; use the .xlsx version of the document")
 		}
 		lines, err := s.readPDF(ctx, p.name, bytes.NewReader(p.data), int64(len(p.data)))
 		if err != nil {
@@ -291,7 +291,7 @@ func readMappingFiles(file api.UploadFile) (files []mappingFile, uploadSHA256 st
 		files = append(files, newMappingFile(name, content))
 	}
 	if len(files) == 0 {
-		return nil, "", api.Invalid("file", "the archive contains no .pdf or .xlsx file")
+		return nil, "", api.Invalid("file", "the archive contains no .pdf or .xlsx files")
 	}
 	slices.SortFunc(files, func(a, b mappingFile) int { return strings.Compare(a.name, b.name) })
 	return files, single.sha256, nil
@@ -305,7 +305,7 @@ func readZipFile(f *zip.File) ([]byte, error) {
 	defer r.Close()
 	content, err := io.ReadAll(io.LimitReader(r, maxDocumentBytes+1))
 	if err == nil && len(content) > maxDocumentBytes {
-		err = fmt.Errorf("it is larger than %d MiB", maxDocumentBytes>>20)
+		err = fmt.Errorf("the file is larger than %d MiB", maxDocumentBytes>>20)
 	}
 	return content, err
 }

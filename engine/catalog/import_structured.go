@@ -131,7 +131,7 @@ func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf
 	if src.Label = cmp.Or(b.Label, src.Label); src.Label == "" {
 		return nil, api.Invalid(
 			"label",
-			"this extends the active catalog; give the resulting version a label, such as 2026.1.1+baselines",
+			"this import extends the active catalog; specify a label for the resulting version, such as 2026.1.1+baselines",
 		)
 	}
 	if len(src.Label) > 40 || !singleLine.MatchString(src.Label) {
@@ -152,7 +152,7 @@ func (s *Service) Export(ctx context.Context, _ api.Caller, in *api.ExportCatalo
 	}
 	format := cmp.Or(in.Format, api.FormatService)
 	if format != api.FormatOSCAL && (in.Model != "" || in.Framework != "") {
-		return nil, api.Invalid("model", "model and framework apply only to the format oscal")
+		return nil, api.Invalid("model", "model and framework can only be used with the format oscal")
 	}
 	var data []byte
 	name := format
@@ -167,7 +167,7 @@ func (s *Service) Export(ctx context.Context, _ api.Caller, in *api.ExportCatalo
 	}
 	var at *custom.PathError
 	if errors.As(err, &at) {
-		return nil, api.Invalid("model", "catalog %s can't be expressed in OSCAL: %s", snap.Version().Label, at.Error()).WithCause(err)
+		return nil, api.Invalid("model", "catalog %s can't be exported as OSCAL: %s", snap.Version().Label, at.Error()).WithCause(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("exporting catalog %s: %w", snap.Version().Label, err)
@@ -190,7 +190,7 @@ func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error)
 		}
 		chosen = []int{slices.IndexFunc(src.Frameworks, func(one scf.Framework) bool { return one.Code == f.Code })}
 		if chosen[0] < 0 {
-			return nil, api.Invalid("framework", "framework %s is not part of the catalog itself", f.Code)
+			return nil, api.Invalid("framework", "framework %s is a custom framework and not part of the catalog", f.Code)
 		}
 	}
 	switch cmp.Or(in.Model, "catalog") {
@@ -198,7 +198,7 @@ func exportOSCAL(snap *scf.Snapshot, in *api.ExportCatalogInput) ([]byte, error)
 		if in.Framework != "" {
 			return nil, api.Invalid(
 				"framework",
-				"a catalog can only be exported as a whole; to export one framework, use the model profile or mapping-collection",
+				"the model catalog always exports the whole catalog; to export a single framework, use the model profile or mapping-collection",
 			)
 		}
 		return oscal.WriteCatalog(src, modified)

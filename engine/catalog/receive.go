@@ -42,7 +42,7 @@ func encodeCustomContent(rec *store.CustomCatalog) (encoded []byte, sha256Hex st
 	b := toCustom(rec)
 	content, err := json.Marshal(customContent{Frameworks: b.Frameworks, Controls: b.Controls})
 	if err != nil {
-		return nil, "", fmt.Errorf("the frameworks and controls of revision %d: %w", rec.Revision, err)
+		return nil, "", fmt.Errorf("frameworks and controls, revision %d: %w", rec.Revision, err)
 	}
 	sum := sha256.Sum256(content)
 	return content, hex.EncodeToString(sum[:]), nil
@@ -72,12 +72,12 @@ func (s *Service) StoreReceivedCustom(ctx context.Context, by api.Caller, conten
 		return err
 	}
 	if len(content) > maxCustomCatalog {
-		return api.Invalid("file", "frameworks and controls can be up to %d MiB in total", maxCustomCatalog>>20)
+		return api.Invalid("file", "the frameworks and controls exceed the total limit of %d MiB", maxCustomCatalog>>20)
 	}
 	var received customContent
 	d := json.NewDecoder(bytes.NewReader(content))
 	if err := d.Decode(&received); err != nil {
-		return api.Invalid("file", "the frameworks and controls can't be read: %v", err)
+		return api.Invalid("file", "the custom frameworks and controls can't be read: %v", err)
 	}
 	org := by.OrganizationID
 	carried := customDraft{updatedBy: by.Actor.Name, now: s.clock().UTC()}
@@ -102,7 +102,7 @@ func (s *Service) StoreReceivedCustom(ctx context.Context, by api.Caller, conten
 	if !bytes.Equal(bytes.TrimSpace(content), same) {
 		return api.Invalid(
 			"file",
-			"the frameworks and controls were written by another version of the program; use the same version on both sides",
+			"the frameworks and controls were written by a different version of this program; use the same version on both computers",
 		)
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {

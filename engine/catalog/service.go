@@ -189,7 +189,7 @@ func (s *Service) saveAndActivateVersion(ctx context.Context, e versionEntry) (*
 	}
 	if errors.Is(err, store.ErrExists) { // another process on the same database
 		return nil, api.Conflict(
-			"version %s was imported by someone else in the meantime; import it again to see its content",
+			"someone else has just imported version %s; repeat the import to see its content",
 			e.src.Label,
 		).WithCause(
 			err,
@@ -290,7 +290,7 @@ func (s *Service) findVersion(ctx context.Context, ref string) (store.CatalogVer
 	case len(found) == 0:
 		return store.CatalogVersion{}, api.NotFound("catalog version", ref)
 	case len(found) > 1 && found[0].Status != api.CatalogActive:
-		return store.CatalogVersion{}, api.Invalid("version", "%d catalog versions are labeled %q, including %s and %s; use an id",
+		return store.CatalogVersion{}, api.Invalid("version", "%d catalog versions are labeled %q, including %s and %s; specify the version by its ID",
 			len(found), ref, found[0].ID, found[1].ID)
 	}
 	return found[0], nil
@@ -345,7 +345,7 @@ func paginate[T any](all []T, p api.Paging, id func(*T) string) (*api.List[T], e
 	if p.Cursor != "" {
 		at := slices.IndexFunc(all, func(one T) bool { return "after-"+id(&one) == p.Cursor })
 		if at < 0 {
-			return nil, api.Invalid("cursor", "the cursor doesn't belong to this list; start again without a cursor")
+			return nil, api.Invalid("cursor", "the cursor is from a different list; start again without a cursor")
 		}
 		start = at + 1
 	}

@@ -68,7 +68,7 @@ func setFindingSeverity(f *api.Finding, item api.SoAItem) {
 		return
 	}
 	if missing != 1-item.CoverageRatio {
-		reason += " All of it counts as missing, because " + who + " set the status."
+		reason += " Because " + who + " set the status, the whole control is rated as missing."
 	}
 	f.Severity, f.SeverityReason = severity, reason
 }
@@ -204,35 +204,35 @@ func describeCondition(item api.SoAItem) string {
 func describeStanding(item api.SoAItem) string {
 	n := countVerdicts(item)
 	if judge.UserWhoSetStatus(item) != "" {
-		return "A person set this status: " + prose.Humanize(item.ImplementationStatus) + "."
+		return "This status was set by a person: " + prose.Humanize(item.ImplementationStatus) + "."
 	}
 	switch item.ImplementationStatus {
 	case api.NotEvidenced:
 		switch {
 		case n[judge.VerdictTemplate] > 0:
-			return "It can't be judged: only a template with unfilled blanks covers it."
+			return "The control can't be judged: only a template with unfilled blanks covers it."
 		case len(item.Evidence) > 0:
-			return "It can't be judged: the documents touch on it, but say too little. It may still be in place."
+			return "The documents mention the control but contain too little to judge it. It may still be in place."
 		}
-		return "It can't be judged: no document provided covers it. It may still be in place."
+		return "The control can't be judged because no document provided covers it. It may still be in place."
 	case api.Implemented:
-		return fmt.Sprintf("It is in place, but the evidence for it is %s.", item.EvidenceCoverage)
+		return fmt.Sprintf("The control is in place, but the evidence for it is %s.", item.EvidenceCoverage)
 	case api.Planned:
-		return "It is planned, but not done."
+		return "The control is planned but not implemented."
 	case api.NotImplemented:
-		return "The documents say that it is not done."
+		return "The documents state that the control is not implemented."
 	}
 	switch {
 	case judge.CommonContradictionKind(item.Statements) == judge.RuleNotFollowed:
 		return "The rule exists, but records show that it isn't always followed."
 	case n[judge.VerdictConflicting] > 0:
-		return "Part of it is in place; on another part, documents contradict each other."
+		return "Part of the control is in place; on another part, the documents contradict each other."
 	case n[judge.VerdictDenied] > 0:
-		return "Part of it is in place; the documents say that another part is not done."
+		return "Part of the control is in place; the documents state that another part is not."
 	case n[judge.VerdictPlanned] > 0:
-		return "Part of it is in place; another part is only planned."
+		return "Part of the control is in place; another part is only planned."
 	}
-	return "Part of it is in place; the documents leave other parts open."
+	return "Part of the control is in place; the documents don't cover the other parts."
 }
 
 // citationWithVerb returns the location of a piece of evidence followed by the verb for its stance, such as
@@ -273,16 +273,16 @@ func describeCriteria(c api.Control, item api.SoAItem, frameworkNames map[string
 // contradictionAdvice holds the likely cause of each kind of contradiction and what to do about it.
 var contradictionAdvice = map[judge.Contradiction]struct{ cause, advice string }{
 	judge.BetweenPassages: {
-		"Cause unknown. One document may have been updated and another not, or they cover different things; see the quotes.",
-		"Review the conflicting passages; if they do conflict, decide which is correct and fix the other.",
+		"Cause unknown. One document may have been updated and another not, or they may cover different things; see the quotes.",
+		"Review the conflicting passages. If they really conflict, decide which one is correct and fix the other.",
 	},
 	judge.WithinDocument: {
 		"Cause unknown. The document may be inconsistent; see the quotes.",
-		"Review the conflicting passages; if they do conflict, decide which is correct and fix the other.",
+		"Review the conflicting passages. If they really conflict, decide which one is correct and fix the other.",
 	},
 	judge.RuleNotFollowed: {
-		"The rule is documented but not followed, or not consistently. The records don't show why; ask the owner.",
-		"Find out why it failed in the recorded cases, fix the cause, and show with new records that it works.",
+		"The rule is documented but not followed consistently, or not at all. The records don't show why; ask the owner.",
+		"Find out why the control failed in the recorded cases, fix the cause, and use new records to show that it works.",
 	},
 }
 
@@ -305,15 +305,15 @@ func describeCause(item api.SoAItem) string {
 	case item.ImplementationStatus == api.Planned:
 		return "The measure has been decided but not implemented."
 	case item.ImplementationStatus == api.NotImplemented:
-		return "The evidence states that it is not done, but not why; ask the owner."
+		return "The evidence states that the control is not implemented but gives no reason; ask the owner."
 	case strings.HasPrefix(item.Reason, "Records show"):
-		return "It is done in practice but not documented as a rule."
+		return "The control is performed in practice but not documented as a rule."
 	case strings.HasPrefix(item.Reason, "Policies require"):
-		return "The rule is documented, but following it leaves no record, or the record was not provided."
+		return "The rule is documented, but no records of it were provided, or none are kept."
 	case n[judge.VerdictPlanned] > 0 || n[judge.VerdictDenied] > 0:
 		return "The measure has been started but not completed everywhere."
 	case n[judge.VerdictPartial] > 0:
-		return "The documents cover it in general or limited terms and leave parts open."
+		return "The documents cover the control only in general terms or only in part."
 	}
 	return "The documents don't cover all parts of the control."
 }
@@ -326,13 +326,13 @@ func describeEffect(c api.Control, item api.SoAItem) string {
 	text := uppercaseFirst(effect) + "." + consequence
 	if item.ImplementationStatus == api.NotEvidenced {
 		text = "If the control isn't in place, " + effect + "." + consequence +
-			" Until evidence is provided, an assessor can't rely on it."
+			" Until evidence is provided, assessors can't rely on the control."
 	}
 	if len(c.Risks) > 0 {
 		text += " Catalog risks: " + strings.Join(c.Risks[:min(len(c.Risks), 8)], ", ") + "."
 	}
 	if judge.ControlWeight(c) == 10 {
-		text += " This is a material control: a deficiency in it may be a material weakness of the whole organization."
+		text += " This is a material control: a deficiency in it may amount to a material weakness for the whole organization."
 	}
 	return text
 }
@@ -346,19 +346,19 @@ func draftRecommendation(
 	var b strings.Builder
 	switch {
 	case f.Status == api.NotEvidenced:
-		b.WriteString("Ask the owner for evidence; if there is none, implement the control.")
+		b.WriteString("Ask the owner for evidence. If there is none, implement the control.")
 	case f.Status == api.Planned:
-		b.WriteString("Implement what is planned, with an owner and a date, and keep evidence of it.")
+		b.WriteString("Implement the planned control, assign an owner and a date, and keep evidence.")
 	case f.Status == api.NotImplemented:
 		b.WriteString("Implement the control.")
 	case f.GapType == "documentation":
-		b.WriteString("Document what is missing in an approved policy or procedure.")
+		b.WriteString("Document the missing elements in an approved policy or procedure.")
 	case f.GapType == "evidence":
-		b.WriteString("Collect records that show it being done.")
+		b.WriteString("Collect records showing that the control is performed.")
 	case contradiction != judge.NoContradiction:
 		b.WriteString(contradictionAdvice[contradiction].advice)
 	default:
-		b.WriteString("Complete the control where it falls short.")
+		b.WriteString("Complete the parts of the control that fall short.")
 	}
 	if len(f.MissingElements) > 0 {
 		b.WriteString(" Evidence must show: ")
@@ -390,7 +390,7 @@ func describeCompensatingControls(c api.Control, implementationByCode map[string
 		}
 		list, status := &inside, implementationByCode[k.ControlCode]
 		if status == "" {
-			list, status = &outside, "not in this assessment"
+			list, status = &outside, "not part of this assessment"
 		}
 		name := k.ControlCode + " (" + strings.Join(append(about, prose.Humanize(status)), "; ") + ")"
 		if !slices.Contains(*list, name) {

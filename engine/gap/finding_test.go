@@ -123,7 +123,7 @@ func TestCompensatingControls(t *testing.T) {
 		c := weighted(w)
 		c.CompensatingControls = []api.CompensatingControl{{ControlCode: "IAC-25", Name: &name}}
 		f, _ := DraftFinding(c, soaItem(api.NotImplemented, 0), nil, nil)
-		if got := strings.Contains(f.Recommendation, "IAC-25 (Session limits; not in this assessment)"); got != offered {
+		if got := strings.Contains(f.Recommendation, "IAC-25 (Session limits; not part of this assessment)"); got != offered {
 			t.Errorf("weight %d: %q", w, f.Recommendation)
 		}
 	}
@@ -142,7 +142,7 @@ func TestCompensatingControlsInScope(t *testing.T) {
 func TestCauseOfContradictions(t *testing.T) {
 	for _, tc := range []struct{ reason, want string }{
 		{"One document contradicts itself: …", "may be inconsistent"},
-		{"Not followed: …", "not followed, or not consistently"},
+		{"Not followed: …", "not followed consistently, or not at all"},
 		{"Passages disagree: …", "One document may have been updated and another not"},
 	} {
 		item := api.SoAItem{

@@ -62,7 +62,7 @@ func TestApplyStatusOverride(t *testing.T) {
 	drafted := f
 	f.Status = api.PartiallyImplemented
 	RewriteForStatusOverride(&f, item, "Ann")
-	if f.Condition != "A person set this status: partially implemented." || ParseOverridingUser(f.Cause) != "Ann" ||
+	if f.Condition != "This status was set by a person: partially implemented." || ParseOverridingUser(f.Cause) != "Ann" ||
 		f.MissingElements[0] != "Users cannot disable it" {
 		t.Errorf("condition %q, cause %q, missing %q", f.Condition, f.Cause, f.MissingElements)
 	}

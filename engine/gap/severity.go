@@ -39,7 +39,7 @@ func RateSeverity(
 	missingShare = min(1, max(0, missingShare))
 	factor, ok := statusFactors[status]
 	if !ok {
-		return api.SeverityInformational, 0, fmt.Sprintf("The status %q is not a gap.", status)
+		return api.SeverityInformational, 0, fmt.Sprintf("A control with the status %q has no gap.", status)
 	}
 	extra := min(1, float64(max(0, requirements))/10)
 	points := float64(weight)*(0.4+0.6*missingShare)*factor + extra

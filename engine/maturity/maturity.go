@@ -17,7 +17,7 @@ var genericLevelCriteria = [6]string{
 	"The practice is performed ad hoc by individuals, without a consistent approach.",
 	"The practice is required and followed in some areas, but not consistently.",
 	"One documented approach applies to everything in scope; it is followed, and deviations are recorded with reasons.",
-	"Level 3 is met, and management reviews measurements of the practice and acts on them.",
+	"Level 3 is met, and management reviews metrics of the practice and acts on them.",
 	"Levels 3 and 4 are met, and the practice is continuously improved through lessons learned, prediction and automation.",
 }
 
@@ -51,7 +51,7 @@ func Rate(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 	}
 	if !judge.IsAssessed(&item) {
 		m.Assessed = false
-		m.Rationale = "Not rated: the control is not assessed."
+		m.Rationale = "Not rated, because the control was not assessed."
 		SetCurrentAndNextCriteria(&m, c)
 		return m
 	}
@@ -65,16 +65,16 @@ func Rate(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 		}
 		m.Rationale = "Not rated: " + found + ". The practice itself may be in place; level 0 applies until there is evidence."
 	case api.NotImplemented:
-		m.Rationale = "Level 0: the evidence states that it is not done."
+		m.Rationale = "Level 0: the evidence states that the control is not implemented."
 		if who := judge.UserWhoSetStatus(item); who != "" {
-			m.Rationale = "Level 0: " + who + " stated that it is not done."
+			m.Rationale = "Level 0: " + who + " stated that the control is not implemented."
 		}
 	case api.Planned:
-		m.Rationale = "Level 0: planned, not yet performed."
+		m.Rationale = "Level 0: the control is planned but not yet performed."
 	case api.PartiallyImplemented:
 		m.Level = 1
 		m.Rationale = fmt.Sprintf(
-			"Level 1: partly evidenced (%.0f%% of the requirements), without a consistent approach.",
+			"Level 1: %.0f%% of the requirements are evidenced, without a consistent approach.",
 			item.CoverageRatio*100,
 		)
 		if item.CoverageRatio >= 0.5 {
@@ -112,7 +112,7 @@ func mentionsMetrics(quote string) bool {
 func rateImplementedMaturity(item api.SoAItem) (level int, rationale string) {
 	if item.EvidenceCoverage != api.CoverageStrong {
 		return 2, fmt.Sprintf(
-			"Level 2: implemented, but the evidence is %s; level 3 requires evidence for all of it.",
+			"Level 2: the control is implemented, but the evidence is %s; level 3 requires evidence for the whole control.",
 			item.EvidenceCoverage,
 		)
 	}
@@ -124,18 +124,18 @@ func rateImplementedMaturity(item api.SoAItem) (level int, rationale string) {
 		figures = figures || mentionsMetrics(e.Quote) && oversightPattern.MatchString(e.Quote)
 		better = better || improvementPattern.MatchString(e.Quote)
 	}
-	holds := "it is documented, and records show it being followed"
+	holds := "the practice is documented, and records show that it is followed"
 	if !item.InOperation {
-		holds = "it is documented, but no record shows it being followed; request one"
+		holds = "the practice is documented, but no record shows that it is followed; request one"
 	}
 	switch {
 	case figures && better:
-		return 5, "Level 5: " + holds + ". Management reviews metrics, and the practice is improved from lessons learned."
+		return 5, "Level 5: " + holds + ". Management reviews metrics, and lessons learned are used to improve the practice."
 	case figures:
 		return 4, "Level 4: " + holds + ". The evidence mentions metrics that management reviews. For level 5, nothing shows " +
 			"continuous improvement."
 	}
-	return 3, "Level 3: " + holds + ". For level 4, no metrics reviewed by management were found."
+	return 3, "Level 3: " + holds + ". Level 4 requires metrics reviewed by management, but none were found."
 }
 
 // SetCurrentAndNextCriteria sets the criteria for the current level of a score and for the next one.

@@ -200,7 +200,7 @@ func (b *Budget) Delay(it *api.POAMItem, today api.Date) {
 	it.DueDate = lastWorkdayWithin(from, daysBetween(today, it.DueDate))
 	respaceMilestones(it, b.From)
 	note := fmt.Sprintf(
-		"Needs money, which can't be spent before %s, as stated in %s: “%s”. Set a due date to override it.",
+		"This item needs a budget that is not available before %s, according to %s: “%s”. To override this, set a due date.",
 		b.From, judge.FormatEvidenceLocation(&api.Evidence{
 			DocumentTitle: b.Source.DocumentTitle, Filename: b.Source.Filename, Locator: b.locator(), HeadingPath: b.Source.HeadingPath,
 		}),

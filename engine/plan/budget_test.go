@@ -84,8 +84,8 @@ func TestBudgetDelaysWhatNeedsMoney(t *testing.T) {
 	}
 	items[0].ControlCode, items[0].FindingID, items[1].ControlCode, items[1].FindingID = "MON-02", "tool", "GOV-02", "policy"
 	b.Delay(&items[0], today)
-	const note = "Needs money, which can't be spent before 2027-07-01, as stated in Minutes (line 11, “4. Budget”): " +
-		"“No spending on security tools until Q3 2027”. Set a due date to override it."
+	const note = "This item needs a budget that is not available before 2027-07-01, according to Minutes (line 11, “4. Budget”): " +
+		"“No spending on security tools until Q3 2027”. To override this, set a due date."
 	if items[0].Resources == nil || *items[0].Resources != note {
 		t.Errorf("note: %v", *items[0].Resources)
 	}

@@ -137,11 +137,11 @@ func CheckCMMCEligibility(items []api.SoAItem, plan []api.POAMItem, today api.Da
 			e.NotMet = append(e.NotMet, code)
 			switch {
 			case code == securityPlanRequirement:
-				e.Blocking = append(e.Blocking, code+": no assessment is possible without a system security plan")
+				e.Blocking = append(e.Blocking, code+": the assessment requires a system security plan")
 			case neverDeferrable[code]:
-				e.Blocking = append(e.Blocking, code+": not allowed on a plan of action")
+				e.Blocking = append(e.Blocking, code+": this requirement can't be deferred to a plan of action")
 			case cost > 1 && (code != cuiEncryptionRequirement || cost != 3): // the only exception above one point
-				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: worth %d points; only one-point requirements may be deferred", code, cost))
+				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: this requirement is worth %d points; only one-point requirements can be deferred", code, cost))
 			default:
 				waits[code] = true
 				e.Blocking = append(e.Blocking, unplannedReasons(code, st.unmetControls, plan)...)
@@ -152,7 +152,7 @@ func CheckCMMCEligibility(items []api.SoAItem, plan []api.POAMItem, today api.Da
 		e.Blocking = append(
 			e.Blocking,
 			fmt.Sprintf(
-				"%d of %d requirements have no control in scope of this assessment and must be assessed first: %s",
+				"%d of %d requirements have no control in the scope of this assessment and must be assessed first: %s",
 				n,
 				cmmcRequirementCount,
 				text.JoinSome(e.NotAssessed),
@@ -175,7 +175,7 @@ func CheckCMMCEligibility(items []api.SoAItem, plan []api.POAMItem, today api.Da
 			if p := &plan[n]; p.CurrentDueDate() > last && p.IsOpen() && hasRequirement(p.RequirementCodes, waits) {
 				e.Blocking = append(
 					e.Blocking,
-					fmt.Sprintf("%s: due on %s, more than %d days from today", p.POAMCode, p.CurrentDueDate(), cmmcCloseDays),
+					fmt.Sprintf("%s: the due date %s is more than %d days from today", p.POAMCode, p.CurrentDueDate(), cmmcCloseDays),
 				)
 			}
 		}

@@ -27,13 +27,13 @@ func TestCMMC(t *testing.T) {
 	}{
 		{"all met", nil, 110, true, ""},
 		{"one point waits", []api.SoAItem{bearing("3.1.3", api.NotImplemented)}, 109, true, ""},
-		{"five points", []api.SoAItem{bearing("3.5.3", api.PartiallyImplemented)}, 105, false, "only one-point requirements may be deferred"},
+		{"five points", []api.SoAItem{bearing("3.5.3", api.PartiallyImplemented)}, 105, false, "only one-point requirements can be deferred"},
 		{"encryption that wasn't validated", []api.SoAItem{bearing("3.13.11", api.PartiallyImplemented)}, 107, true, ""},
 		{"no encryption", []api.SoAItem{bearing("3.13.11", api.NotImplemented)}, 105, false, "worth 5 points"},
-		{"named exclusion", []api.SoAItem{bearing("3.10.3", api.NotEvidenced)}, 109, false, "not allowed on a plan"},
+		{"named exclusion", []api.SoAItem{bearing("3.10.3", api.NotEvidenced)}, 109, false, "can't be deferred to a plan"},
 		{"a score below 80%", some(23, api.NotImplemented), 87, false, "the score is 87 of 110"},
 		{"a score of 80%", some(22, api.NotImplemented), 88, true, ""},
-		{"no system security plan", []api.SoAItem{bearing("3.12.4", api.NotEvidenced)}, 110, false, "no assessment is possible"},
+		{"no system security plan", []api.SoAItem{bearing("3.12.4", api.NotEvidenced)}, 110, false, "requires a system security plan"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			items := append(allMet(), tc.missing...)
@@ -95,7 +95,7 @@ func TestCMMCRequiresAPlanForUnmetRequirements(t *testing.T) {
 		{"cancelled", items, status("cancelled"), "closes it; POAM-001 is cancelled"},
 		{"completed, and not implemented", items, status("completed"), "closes it; POAM-001 is completed"},
 		{"accepted", items, status("risk_accepted"), "closes it; POAM-001 is risk accepted"},
-		{"out of scope", as(api.OutOfScope, "3.1.3", "3.1.4"), nil, "2 of 110 requirements have no control in scope"},
+		{"out of scope", as(api.OutOfScope, "3.1.3", "3.1.4"), nil, "2 of 110 requirements have no control in the scope"},
 		{"undecided", as(api.Undecided, "3.1.3"), nil, "1 of 110 requirements"},
 		{"not applicable", as(api.NotApplicable, "3.1.3"), nil, ""},
 		{"no system security plan", as(api.NotApplicable, "3.12.4"), nil, "must be assessed first: 3.12.4"},

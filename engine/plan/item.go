@@ -78,7 +78,7 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.
 
 // describeStatedTiming returns the note for an item whose due date is stated in the evidence.
 func describeStatedTiming(due api.Date, from *api.Evidence) *string {
-	note := fmt.Sprintf("Date as stated in %s (%s): %s.", judge.FormatEvidenceLocation(from), due, judge.QuoteEvidence(from))
+	note := fmt.Sprintf("The date is stated in %s (%s): %s.", judge.FormatEvidenceLocation(from), due, judge.QuoteEvidence(from))
 	return &note
 }
 
@@ -105,22 +105,22 @@ var milestoneTemplates = map[string][]struct {
 	percent int
 }{
 	"document": {
-		{"Owner named and draft written", 40},
+		{"Owner assigned and draft written", 40},
 		{"Draft reviewed by stakeholders", 70},
 		{"Approved and communicated", 100},
 	},
 	"implement": {
 		{"Owner, design and budget agreed", 25},
-		{"Implemented for the first part of the scope", 60},
+		{"Implemented for part of the scope", 60},
 		{"Fully implemented, with records", 90},
-		{"Verified by someone else", 100},
+		{"Verified by someone other than the owner", 100},
 	},
 	"collect_evidence": {
 		{"Owner contacted and sources identified", 30},
-		{"Evidence provided, or its absence confirmed", 70},
+		{"Evidence provided, or confirmed as missing", 70},
 		{"Evidence reviewed against the control", 100},
 	},
-	"improve": {{"Shortfalls agreed with the owner", 30}, {"Changes made", 75}, {"Verified by someone else", 100}},
+	"improve": {{"Shortfalls agreed with the owner", 30}, {"Changes made", 75}, {"Verified by someone other than the owner", 100}},
 	"monitor": {{"Metrics and thresholds chosen", 30}, {"Monitoring running", 75}, {"First results reviewed", 100}},
 }
 
@@ -181,13 +181,13 @@ func describeCorrectiveAction(c api.Control, f api.Finding, action string, today
 		"monitor":          "Measure and monitor %s, and act on the results.",
 	}[action]
 	if f.GapType == "governance" && action == "document" {
-		verb = "Decide what applies to %s where the documents disagree, correct them, and communicate the decision."
+		verb = "For %s, decide which of the conflicting documents applies, correct the others, and communicate the decision."
 	}
 	if action == "improve" && slices.ContainsFunc(f.MissingElements, judge.IsRuleNotFollowed) {
-		verb = "Find out why %s failed in the recorded cases, fix the cause, and show with new records that it works."
+		verb = "Find out why %s failed in the recorded cases, fix the cause, and use new records to show that it works."
 	}
 	if action == "document" && len(f.MissingElements) == 0 {
-		verb = "Document what is done for %s in an approved policy or procedure, and communicate it."
+		verb = "Document the current practice for %s in an approved policy or procedure, and communicate it."
 	}
 	s := fmt.Sprintf(verb, "“"+strings.TrimRight(c.Title, ".")+"”")
 	if len(f.MissingElements) > 0 {
@@ -213,9 +213,9 @@ func describeFirstStep(c api.Control, f api.Finding, action string, today api.Da
 	}
 	step := firstSteps[action]
 	if action == "implement" && f.Owner != nil {
-		step = "agree on a date and a budget with the owner, starting with"
+		step = "agree on a date and a budget with the owner, starting with this"
 		if stated, _ := statedTiming(&f, today); stated != "" {
-			step = "confirm the date that the documents state, and the budget, with the owner, starting with"
+			step = "confirm the budget and the date stated in the documents with the owner, starting with this"
 		}
 	}
 	return fmt.Sprintf("First step: %s: “%s”. Proof: %s. Usual owner: %s.",
@@ -225,11 +225,11 @@ func describeFirstStep(c api.Control, f api.Finding, action string, today api.Da
 // firstSteps holds the beginning of the first step's description for each action; the description
 // continues with the subject.
 var firstSteps = map[string]string{
-	"document":         "write down and have approved",
-	"implement":        "agree on an owner, a date and a budget, starting with",
-	"collect_evidence": "ask the owner for evidence of",
+	"document":         "document this and have it approved",
+	"implement":        "agree on an owner, a date and a budget, starting with this",
+	"collect_evidence": "ask the owner for evidence of this",
 	"improve":          "find out with the owner why this is not the case",
-	"monitor":          "choose a metric and a threshold for",
+	"monitor":          "choose a metric and a threshold for this",
 }
 
 func acceptanceCriteria(c api.Control, f api.Finding, goal MaturityGoal) []string {
@@ -262,9 +262,9 @@ func chooseExpectedEvidence(c api.Control, f api.Finding, action string) []strin
 	}
 	switch action {
 	case "document":
-		return []string{"Approved policy or procedure with version, owner and date", "Record of its communication"}
+		return []string{"Approved policy or procedure with version, owner and date", "Record showing that it was communicated"}
 	case "monitor":
-		return []string{"Monitoring report with thresholds and dates", "Record of management's review"}
+		return []string{"Monitoring report with thresholds and dates", "Record of the management review"}
 	}
 	return slices.Clone(defaultEvidence)
 }

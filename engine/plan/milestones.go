@@ -67,7 +67,7 @@ func (e Editor) CheckMilestones(
 			if at < 0 {
 				return nil, api.Invalid(
 					"milestones",
-					"%q was approved for %s, which can't be changed; add the new date to its changes, or set it to cancelled",
+					"the approved date of %q (%s) can't be changed; add the new date to the milestone's changes, or set its status to cancelled",
 					m.Title,
 					m.DueDate,
 				)
@@ -75,7 +75,7 @@ func (e Editor) CheckMilestones(
 			if n := len(m.Changes); len(given[at].Changes) < n || !slices.Equal(given[at].Changes[:n], m.Changes) {
 				return nil, api.Invalid(
 					"milestones.changes",
-					"the approved changes to %q can't be removed; add new changes after them",
+					"approved changes to %q can't be removed; add a new change instead",
 					m.Title,
 				)
 			}
@@ -88,7 +88,7 @@ func (e Editor) CheckMilestones(
 			return nil, err
 		}
 		if api.IsBlank(m.Title) {
-			return nil, api.Invalid("milestones.title", "state what is done by %s", m.DueDate)
+			return nil, api.Invalid("milestones.title", "the milestone due on %s needs a title", m.DueDate)
 		}
 		e.recordMilestoneCompletion(previous, m)
 		m.Status = cmp.Or(m.Status, "open")
@@ -102,7 +102,7 @@ func (e Editor) CheckMilestones(
 			if j > 0 && m.Changes[j].At < m.Changes[j-1].At {
 				return nil, api.Invalid(
 					"milestones.changes.at",
-					"%s is earlier than the preceding change of %s",
+					"%s is earlier than the date of the preceding change, %s",
 					m.Changes[j].At,
 					m.Changes[j-1].At,
 				)
@@ -160,7 +160,7 @@ func IsUnfinished(m api.Milestone) bool {
 func (e Editor) checkMilestoneDateAndDuplicates(previous, given []api.Milestone, m *api.Milestone) error {
 	before, now := countMilestone(previous, *m), countMilestone(given, *m)
 	if now > max(before, 1) {
-		return api.Invalid("milestones", "%q is listed %d times for %s", m.Title, now, m.DueDate)
+		return api.Invalid("milestones", "the milestone %q is listed %d times for %s; remove the duplicates", m.Title, now, m.DueDate)
 	}
 	if err := api.CheckDate("milestones.due_date", &m.DueDate); err != nil || before > 0 || m.Status == "completed" && m.DueDate <= e.Today {
 		return err
@@ -194,10 +194,10 @@ func (e Editor) checkAndAttributeChange(previous []api.Milestone, c *api.Milesto
 		return err
 	}
 	if at > today {
-		return api.Invalid("milestones.changes.at", "%s is in the future; give the day of the decision, or omit it", at)
+		return api.Invalid("milestones.changes.at", "%s is in the future; enter the date of the decision, or omit it", at)
 	}
 	if c.DueDate < at {
-		return api.Invalid("milestones.changes.due_date", "%s had already passed on %s, the day of the decision", c.DueDate, at)
+		return api.Invalid("milestones.changes.due_date", "the new due date %s is earlier than the date of the decision, %s", c.DueDate, at)
 	}
 	c.At, c.By = string(at), e.UserName
 	return nil

@@ -150,8 +150,8 @@ func change(from, to string) string {
 
 func TestRejectedCatalogs(t *testing.T) {
 	for name, c := range map[string]struct{ doc, place, says string }{
-		"nothing":               {"", "", "it is empty"},
-		"not JSON":              {"hello", "", "not JSON"},
+		"nothing":               {"", "", "the document is empty"},
+		"not JSON":              {"hello", "", "not valid JSON"},
 		"cut off":               {small[:len(small)/2], "frameworks", "ends unexpectedly"},
 		"a bad line":            {"{\n\"a\": 1,\n]}", "", "line 3"},
 		"two documents":         {small + small, "", "unexpected data after the end"},

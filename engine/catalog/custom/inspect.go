@@ -65,10 +65,10 @@ func FormatPath(path []string) string {
 // the layout.
 func CheckAndHashJSON(data []byte) (sum string, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return "", pathErrorf("", "it is empty")
+		return "", pathErrorf("", "the document is empty")
 	}
 	if !utf8.Valid(data) {
-		return "", pathErrorf("", "it is not valid UTF-8")
+		return "", pathErrorf("", "the document is not valid UTF-8")
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -79,7 +79,7 @@ func CheckAndHashJSON(data []byte) (sum string, err error) {
 			return hex.EncodeToString(in.hash.Sum(nil)), nil
 		}
 		if err != nil {
-			return "", pathErrorf(in.path(), "this is not JSON: %s", strings.TrimPrefix(describeSyntaxError(err, data), "json: "))
+			return "", pathErrorf(in.path(), "the document is not valid JSON: %s", strings.TrimPrefix(describeSyntaxError(err, data), "json: "))
 		}
 		if in.started && len(in.stack) == 0 {
 			return "", pathErrorf("", "unexpected data after the end of the document")
@@ -150,7 +150,7 @@ func (in *inspector) visit(tok json.Token) error {
 	switch t := tok.(type) {
 	case json.Delim:
 		if len(in.stack) >= maxNesting {
-			return pathErrorf(in.path(), "it is nested more than %d levels deep", maxNesting)
+			return pathErrorf(in.path(), "the document is nested more than %d levels deep", maxNesting)
 		}
 		l := openValue{}
 		if t == '{' {
@@ -187,7 +187,7 @@ func (in *inspector) visitKey(tok json.Token) (isKey bool, _ error) {
 	l := &in.stack[n-1]
 	l.key, l.expectsValue = tok.(string), true
 	if l.keys[l.key] {
-		return true, pathErrorf(in.path(), "the key occurs twice")
+		return true, pathErrorf(in.path(), "the key appears twice in the same object")
 	}
 	if len(l.key) > maxTextBytes {
 		return true, pathErrorf(in.path(), "the key is too long")

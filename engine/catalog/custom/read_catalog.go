@@ -23,7 +23,7 @@ func ReadCatalog(data []byte) (*scf.Source, error) {
 	}
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
-		return nil, pathErrorf("", "this is not JSON: %v", err)
+		return nil, pathErrorf("", "the document is not valid JSON: %v", err)
 	}
 	if err := checkSchema(tree); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (r *catalogReader) warn(place, format string, args ...any) {
 // recordUniqueCode records the index of a code, or returns an error if seen already contains the code.
 func recordUniqueCode(seen map[string]int, code string, index int, place, noun string) error {
 	if first, duplicate := seen[code]; duplicate {
-		return pathErrorf(place, "the %s %q occurs twice, first as number %d", noun, scf.Shorten(code), first+1)
+		return pathErrorf(place, "the %s %q is listed twice; it first appears at position %d", noun, scf.Shorten(code), first+1)
 	}
 	seen[code] = index
 	return nil
@@ -119,7 +119,7 @@ func (r *catalogReader) readFrameworks() error {
 	for i := range r.doc.Frameworks {
 		for n, code := range r.doc.Frameworks[i].Includes {
 			if _, known := r.frameworks[code]; !known {
-				r.warn(fmt.Sprintf("frameworks[%d].includes[%d]", i, n), "there is no framework %q in the document", scf.Shorten(code))
+				r.warn(fmt.Sprintf("frameworks[%d].includes[%d]", i, n), "the document has no framework %q", scf.Shorten(code))
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func (r *catalogReader) readControls() error {
 			if _, known := r.controls[k.Control]; !known {
 				r.warn(
 					fmt.Sprintf("controls[%d].compensating_controls[%d]", i, n),
-					"there is no control %q in the document",
+					"the document has no control %q",
 					scf.Shorten(k.Control),
 				)
 			}
@@ -190,7 +190,7 @@ func (r *catalogReader) toControl(c *control, place string) (scf.Control, error)
 		if !known {
 			return out, pathErrorf(
 				fmt.Sprintf("%s.evidence_requests[%d]", place, n),
-				"there is no evidence request with the id %q",
+				"the document has no evidence request with the ID %q",
 				scf.Shorten(id),
 			)
 		}
@@ -210,14 +210,14 @@ func (r *catalogReader) addMappings(c *control, number int, place string) error 
 	add := func(framework, code, at string, detail *scf.MappingDetail) error {
 		f, known := r.frameworks[framework]
 		if !known {
-			return pathErrorf(at, "there is no framework %q in the document", scf.Shorten(framework))
+			return pathErrorf(at, "the document has no framework %q", scf.Shorten(framework))
 		}
 		q, known := r.requirements[f][code]
 		if !known {
-			return pathErrorf(at, "the framework %s has no requirement %q", framework, scf.Shorten(code))
+			return pathErrorf(at, "framework %s has no requirement %q", framework, scf.Shorten(code))
 		}
 		if seen[[2]int{f, q}] {
-			return pathErrorf(at, "%s maps to %s of %s twice", c.Code, scf.Shorten(code), framework)
+			return pathErrorf(at, "%s is mapped twice to requirement %s of %s", c.Code, scf.Shorten(code), framework)
 		}
 		seen[[2]int{f, q}] = true
 		r.src.Mappings = append(r.src.Mappings, scf.Mapping{Control: number, Framework: f, Requirement: q, Detail: detail})
@@ -252,7 +252,7 @@ func (r *catalogReader) readPrinciples() error {
 	for i, p := range r.doc.Principles {
 		for n, code := range p.Controls {
 			if _, known := r.controls[code]; !known {
-				r.warn(fmt.Sprintf("principles[%d].controls[%d]", i, n), "there is no control %q in the document", scf.Shorten(code))
+				r.warn(fmt.Sprintf("principles[%d].controls[%d]", i, n), "the document has no control %q", scf.Shorten(code))
 			}
 		}
 	}

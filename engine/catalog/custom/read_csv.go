@@ -151,13 +151,13 @@ func readCSV(data []byte, o SetOptions) (*Set, error) {
 		}
 		if len(t.row) > len(t.columns) {
 			return nil, t.errorf(
-				"the row has %d cells, the header %d; quote text that contains separators",
+				"the row has %d cells, but the header has %d; put text that contains separators in quotation marks",
 				len(t.row),
 				len(t.columns),
 			)
 		}
 		if rows >= maxRows {
-			return nil, t.errorf("it has more than %d rows", maxRows)
+			return nil, t.errorf("the table has more than %d rows", maxRows)
 		}
 		if err := readRow(out); err != nil {
 			return nil, err
@@ -182,7 +182,7 @@ func (t *csvTable) readHeader() (subject string, err error) {
 	for i, cell := range t.row {
 		name := strings.ReplaceAll(strings.ToLower(scf.CollapseSpaces(cell)), " ", "_")
 		if _, duplicate := t.columns[name]; duplicate {
-			return "", t.errorf("the column %q occurs twice in the header", scf.Shorten(name))
+			return "", t.errorf("the header contains the column %q twice", scf.Shorten(name))
 		}
 		t.columns[name] = i
 	}
@@ -192,14 +192,14 @@ func (t *csvTable) readHeader() (subject string, err error) {
 		subject, allowed = "control", controlColumns
 	}
 	if _, ok := t.columns[subject]; !ok {
-		return "", t.errorf("unknown header: a table of requirements has the columns %s; a table of controls has %s",
+		return "", t.errorf("unknown header; the columns are %s for requirements and %s for controls",
 			strings.Join(requirementColumns, ", "), strings.Join(controlColumns, ", "))
 	}
 	for _, cell := range t.row {
 		name := strings.ReplaceAll(strings.ToLower(scf.CollapseSpaces(cell)), " ", "_")
 		if !slices.Contains(allowed, name) {
 			return "", t.errorf(
-				"unknown column %q in a table of %ss; the columns are %s",
+				"unknown column %q in the %s table; the columns are %s",
 				scf.Shorten(name),
 				subject,
 				strings.Join(allowed, ", "),
@@ -230,7 +230,7 @@ func (t *csvTable) requirementRowReader(o SetOptions) func(*Set) error {
 			at[code], lines[code] = n, t.line
 			f.Requirements = append(f.Requirements, api.CustomRequirement{Code: code, Title: title, Text: text})
 		case isGivenAndDifferent(title, f.Requirements[n].Title) || isGivenAndDifferent(text, f.Requirements[n].Text):
-			return t.errorf("requirement %s has another title or text on line %d", scf.Shorten(code), lines[code])
+			return t.errorf("requirement %s has a different title or text on line %d", scf.Shorten(code), lines[code])
 		}
 		return t.addRowControls(&f.Requirements[n])
 	}
@@ -281,7 +281,7 @@ func (t *csvTable) controlRowReader() func(*Set) error {
 			return t.errorf("the control has no code")
 		}
 		if first, duplicate := lines[c.Code]; duplicate {
-			return t.errorf("control %s is already on line %d", scf.Shorten(c.Code), first)
+			return t.errorf("control %s is already listed on line %d", scf.Shorten(c.Code), first)
 		}
 		lines[c.Code] = t.line
 		if w := t.trimmedCell("weight"); w != "" {

@@ -48,7 +48,7 @@ func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 			return nil, err
 		}
 		if model := OSCALModel(data); model != "" {
-			return nil, fmt.Errorf("it is an OSCAL %s; import it into the catalog: service catalog import FILE --label LABEL", model)
+			return nil, fmt.Errorf("the file is an OSCAL %s; import it into the catalog: service catalog import FILE --label LABEL", model)
 		}
 		set, err = readYAML(data)
 	case isCSV(filename, head):
@@ -60,7 +60,7 @@ func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 		return nil, err
 	}
 	if len(set.Frameworks)+len(set.Controls) == 0 {
-		return nil, errors.New("it contains no framework and no control; put them in the lists frameworks and controls")
+		return nil, errors.New("the file contains no frameworks or controls; put them in lists named frameworks and controls")
 	}
 	return set, nil
 }
@@ -96,9 +96,9 @@ func decodeText(data []byte) ([]byte, error) {
 	}
 	switch {
 	case bytes.ContainsFunc(decoded, func(r rune) bool { return r < '\t' || r > '\r' && r < ' ' }):
-		return nil, errors.New("it is not text")
+		return nil, errors.New("the file is not a text file")
 	case !utf8.Valid(decoded):
-		return nil, errors.New("it is not UTF-8, or damaged; save it as UTF-8")
+		return nil, errors.New("the file is damaged or not UTF-8; save it as UTF-8")
 	}
 	return decoded, nil
 }
@@ -212,14 +212,14 @@ func readYAML(data []byte) (*Set, error) {
 		return nil, simplifyYAMLError(err)
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it contains more than one document; put frameworks and controls in a single one")
+		return nil, errors.New("the file contains more than one document; put all frameworks and controls in a single document")
 	}
 	nodes := 0
 	if err := checkYAMLTree(&root, 0, &nodes); err != nil {
 		return nil, err
 	}
 	if len(root.Content) != 1 || root.Content[0].Kind != yaml.MappingNode {
-		return nil, errors.New("the top level must have the fields frameworks: or controls: (or both), each with a list")
+		return nil, errors.New("the top level must have the field frameworks or controls (or both), each containing a list")
 	}
 	d = yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
@@ -246,7 +246,7 @@ func checkBracketNesting(data []byte) error {
 			}
 		}
 		if depth > 10*maxYAMLNesting {
-			return fmt.Errorf("line %d: it is nested more than %d levels deep", 1+bytes.Count(data[:i], []byte("\n")), maxYAMLNesting)
+			return fmt.Errorf("line %d: the document is nested more than %d levels deep", 1+bytes.Count(data[:i], []byte("\n")), maxYAMLNesting)
 		}
 	}
 	return nil
@@ -258,7 +258,7 @@ func checkYAMLTree(n *yaml.Node, depth int, nodeCount *int) error {
 	*nodeCount++
 	switch {
 	case depth > maxYAMLNesting:
-		return fmt.Errorf("line %d: it is nested more than %d levels deep", n.Line, maxYAMLNesting)
+		return fmt.Errorf("line %d: the document is nested more than %d levels deep", n.Line, maxYAMLNesting)
 	case *nodeCount > maxNodes:
 		return fmt.Errorf("line %d contains more than %d values", n.Line, maxNodes)
 	case n.Kind == yaml.AliasNode:

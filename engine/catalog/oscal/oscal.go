@@ -124,7 +124,7 @@ func Read(data []byte, base *scf.Source) (*scf.Source, error) {
 	case doc.Mapping != nil:
 		src, err = readCollection(doc.Mapping, base)
 	default:
-		return nil, pathErrorf("", "this is OSCAL, but not a catalog, profile or mapping collection")
+		return nil, pathErrorf("", "the OSCAL document is not a catalog, profile or mapping collection")
 	}
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func listControls(doc *catalogDocument) (out []locatedControl) {
 func readCatalog(doc *catalogDocument, base *scf.Source) (*scf.Source, error) {
 	controls := listControls(doc)
 	if len(controls) == 0 {
-		return nil, pathErrorf("catalog", "it contains no controls")
+		return nil, pathErrorf("catalog", "the catalog contains no controls")
 	}
 	ours := 0
 	for i := range controls {
@@ -81,12 +81,12 @@ func readCatalog(doc *catalogDocument, base *scf.Source) (*scf.Source, error) {
 		if !scf.IsControlCode(code) {
 			return nil, pathErrorf(
 				c.path+".id",
-				"%q is not an SCF code, but other controls have one; a catalog must contain one kind of controls",
+				"%q is not an SCF code, but other controls have SCF codes; a catalog can't mix SCF controls with others",
 				scf.Shorten(code),
 			)
 		}
 		if codes[code] {
-			return nil, pathErrorf(c.path+".id", "the control %s occurs twice", code)
+			return nil, pathErrorf(c.path+".id", "control %s is listed twice", code)
 		}
 		codes[code] = true
 		if err := r.readControl(c, code); err != nil {
@@ -111,14 +111,14 @@ func (r *catalogReader) readResources(list []resource) error {
 		x := &list[i]
 		place := fmt.Sprintf("catalog.back-matter.resources[%d]", i)
 		if uuids[x.UUID] {
-			return pathErrorf(place+".uuid", "the resource occurs twice")
+			return pathErrorf(place+".uuid", "the resource is listed twice")
 		}
 		uuids[x.UUID] = true
 		switch propValue(x.Props, "type") {
 		case typeFramework:
 			code := cmp.Or(propValue(x.Props, "code"), scf.FrameworkCode(x.Title))
 			if code == "" || codes[code] {
-				return pathErrorf(place, "the framework code %q is empty or occurs twice", scf.Shorten(code))
+				return pathErrorf(place, "the framework code %q is empty or used twice", scf.Shorten(code))
 			}
 			codes[code] = true
 			if err := r.readFramework(x, code, place); err != nil {
@@ -176,7 +176,7 @@ func (r *catalogReader) readFramework(x *resource, code, place string) error {
 		case "requirement":
 			q := p.value()
 			if _, duplicate := at[q]; duplicate {
-				return pathErrorf(fmt.Sprintf("%s.props[%d]", place, i), "the requirement %q occurs twice", scf.Shorten(q))
+				return pathErrorf(fmt.Sprintf("%s.props[%d]", place, i), "requirement %q is listed twice", scf.Shorten(q))
 			}
 			at[q] = len(f.Requirements)
 			groups[p.Group] = len(f.Requirements)
@@ -186,7 +186,7 @@ func (r *catalogReader) readFramework(x *resource, code, place string) error {
 			if !known {
 				return pathErrorf(
 					fmt.Sprintf("%s.props[%d]", place, i),
-					"no requirement of the group %q precedes it",
+					"no requirement of the group %q precedes this property",
 					scf.Shorten(p.Group),
 				)
 			}
@@ -263,7 +263,7 @@ func (r *catalogReader) readControl(x *locatedControl, code string) error {
 		case typeEvidence:
 			e, known := r.evidence[strings.TrimPrefix(l.Href, "#")]
 			if !known {
-				return pathErrorf(place, "there is no evidence request %s in the back matter", scf.Shorten(l.Href))
+				return pathErrorf(place, "the back matter contains no evidence request %s", scf.Shorten(l.Href))
 			}
 			c.Evidence = append(c.Evidence, e)
 		case "maps-to":
@@ -289,7 +289,7 @@ func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place stri
 	case "maturity":
 		level, err := strconv.Atoi(propValue(p.Props, "level"))
 		if err != nil || level < 0 || level > 5 {
-			return pathErrorf(place, "the maturity level %q is not 0 to 5", scf.Shorten(propValue(p.Props, "level")))
+			return pathErrorf(place, "the maturity level %q is not a number from 0 to 5", scf.Shorten(propValue(p.Props, "level")))
 		}
 		c.Maturity[level] = p.Prose
 	case "solution":
@@ -311,7 +311,7 @@ func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place stri
 		if rigor := propValue(p.Props, "rigor"); rigor != "" {
 			n, err := strconv.Atoi(rigor)
 			if err != nil || n < 1 || n > 3 {
-				return pathErrorf(place, "the rigor %q is not 1 to 3", scf.Shorten(rigor))
+				return pathErrorf(place, "the rigor %q is not a number from 1 to 3", scf.Shorten(rigor))
 			}
 			o.Rigor = n
 		}
@@ -342,14 +342,14 @@ func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place stri
 func (r *catalogReader) addMapping(control int, framework, requirement string, d *scf.MappingDetail, place string) error {
 	f, known := r.frameworks[framework]
 	if !known {
-		return pathErrorf(place, "there is no framework %s in the back matter", scf.Shorten(framework))
+		return pathErrorf(place, "the back matter contains no framework %s", scf.Shorten(framework))
 	}
 	q, known := r.requirements[f][requirement]
 	if !known {
-		return pathErrorf(place, "the framework %s has no requirement %q", r.src.Frameworks[f].Code, scf.Shorten(requirement))
+		return pathErrorf(place, "framework %s has no requirement %q", r.src.Frameworks[f].Code, scf.Shorten(requirement))
 	}
 	if r.seen[[3]int{control, f, q}] {
-		return pathErrorf(place, "the control maps to %q of %s twice", scf.Shorten(requirement), r.src.Frameworks[f].Code)
+		return pathErrorf(place, "the control is mapped twice to requirement %q of %s", scf.Shorten(requirement), r.src.Frameworks[f].Code)
 	}
 	r.seen[[3]int{control, f, q}] = true
 	r.src.Mappings = append(r.src.Mappings, scf.Mapping{Control: control, Framework: f, Requirement: q, Detail: d})
@@ -396,7 +396,7 @@ func mergeCatalogAsFramework(doc *catalogDocument, controls []locatedControl, ba
 			}
 		}
 		if first, duplicate := seen[n]; duplicate {
-			return nil, pathErrorf(c.path+".id", "the control %q occurs twice, first at %s", scf.Shorten(code), first)
+			return nil, pathErrorf(c.path+".id", "control %q is listed twice, first at %s", scf.Shorten(code), first)
 		}
 		seen[n] = c.path
 		f.Requirements[n].Title = scf.CollapseSpaces(c.Title)

@@ -125,7 +125,7 @@ func (j *collectionMerger) mergeMapping(m *mapping, place string) error {
 	}
 	sources, targets := ours(func(p *mapEntry) []mapItem { return p.Sources }), ours(func(p *mapEntry) []mapItem { return p.Targets })
 	if sources == 0 && targets == 0 {
-		return pathErrorf(place, "neither side refers to SCF controls, such as IAC-06")
+		return pathErrorf(place, "the mapping refers to no SCF controls; one side must contain codes such as IAC-06")
 	}
 	flipped := sources > targets // the SCF is the source, not the target
 	other := m.Source
@@ -162,13 +162,13 @@ func (j *collectionMerger) findOrAddFramework(href, place string) (int, error) {
 	if !known {
 		code := scf.FrameworkCode(name)
 		if code == "" {
-			return 0, pathErrorf(place, "the reference %q is not a framework", scf.Shorten(href))
+			return 0, pathErrorf(place, "the reference %q does not lead to a framework", scf.Shorten(href))
 		}
 		at = len(j.src.Frameworks)
 		j.src.Frameworks = append(j.src.Frameworks, scf.Framework{Code: code, Name: scf.CollapseSpaces(name)})
 		j.src.Warnings = append(
 			j.src.Warnings,
-			api.ImportWarning{Cell: place, Message: fmt.Sprintf("added framework %s, which the catalog didn't have", code)},
+			api.ImportWarning{Cell: place, Message: fmt.Sprintf("added framework %s, which was not in the catalog", code)},
 		)
 	}
 	if j.requirements[at] == nil {
@@ -200,7 +200,7 @@ func (j *collectionMerger) mergeEntry(p *mapEntry, framework int, controlsAreSou
 	for n, x := range controls {
 		c, found := j.controls[strings.ToUpper(x.ID)]
 		if !found {
-			return pathErrorf(fmt.Sprintf("%s.%s[%d].id-ref", place, at, n), "there is no control %q in the catalog", scf.Shorten(x.ID))
+			return pathErrorf(fmt.Sprintf("%s.%s[%d].id-ref", place, at, n), "the catalog has no control %q", scf.Shorten(x.ID))
 		}
 		for _, q := range codes {
 			d := &scf.MappingDetail{

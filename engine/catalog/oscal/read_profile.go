@@ -44,7 +44,7 @@ func readProfile(doc *profile, base *scf.Source) (*scf.Source, error) {
 	if at, taken := findFrameworkByCodeOrName(src, name); taken {
 		return nil, pathErrorf(
 			"profile.metadata.title",
-			"the catalog has a framework %s of that name; give the profile another title",
+			"the catalog already has a framework %s with this name; give the profile a different title",
 			src.Frameworks[at].Code,
 		)
 	}
@@ -62,7 +62,7 @@ func readProfile(doc *profile, base *scf.Source) (*scf.Source, error) {
 		}
 	}
 	if len(src.Frameworks[into].Requirements) == 0 {
-		return nil, pathErrorf("profile.imports", "the profile selects nothing")
+		return nil, pathErrorf("profile.imports", "the profile selects no controls")
 	}
 	return src, nil
 }
@@ -75,7 +75,7 @@ func resolveImportTarget(doc *profile, href, place string) (string, error) {
 	for strings.HasPrefix(href, "#") {
 		id := strings.ToLower(href[1:])
 		if id == strings.ToLower(doc.UUID) || seen[id] {
-			return "", pathErrorf(place, "the import refers back to itself")
+			return "", pathErrorf(place, "the import refers to itself, directly or through other imports")
 		}
 		seen[id] = true
 		at := -1
@@ -171,7 +171,7 @@ func (s *profileSelector) importCandidates(in *profileImport, target, place stri
 		}
 		return out, nil
 	}
-	return nil, pathErrorf(place+".href", "%q is not a framework in the catalog; use its code, as in #nist-800-53-r5", scf.Shorten(target))
+	return nil, pathErrorf(place+".href", "the catalog has no framework %q; use a framework code, such as #nist-800-53-r5", scf.Shorten(target))
 }
 
 func (s *profileSelector) frameworkCandidates(framework int) []candidate {

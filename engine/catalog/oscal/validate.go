@@ -21,11 +21,11 @@ import (
 func Validate(data []byte, models ...string) error {
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
-		return pathErrorf("", "this is not JSON: %v", err)
+		return pathErrorf("", "the document is not valid JSON: %v", err)
 	}
 	doc, ok := tree.(map[string]any)
 	if !ok {
-		return pathErrorf("", "this is not OSCAL: a document is an object with %s", joinWithOr(models))
+		return pathErrorf("", "this is not an OSCAL document; the top level must have the field %s", joinWithOr(models))
 	}
 	model := ""
 	for _, name := range models {
@@ -34,10 +34,10 @@ func Validate(data []byte, models ...string) error {
 		}
 	}
 	if model == "" {
-		return pathErrorf("", "this is not an OSCAL %s", strings.ReplaceAll(joinWithOr(models), "-", " "))
+		return pathErrorf("", "the document is not an OSCAL %s", strings.ReplaceAll(joinWithOr(models), "-", " "))
 	}
 	if len(doc) > 1 {
-		return pathErrorf("", "an OSCAL document has exactly one top-level field; this one has %d", len(doc))
+		return pathErrorf("", "the document has %d top-level fields, but OSCAL allows exactly one", len(doc))
 	}
 	body, _ := doc[model].(map[string]any)
 	meta, _ := body["metadata"].(map[string]any)
@@ -51,7 +51,7 @@ func Validate(data []byte, models ...string) error {
 	}
 	schema, err := compiledSchema(version)
 	if err != nil {
-		return fmt.Errorf("the schema of OSCAL %s is invalid: %w", version, err)
+		return fmt.Errorf("the OSCAL %s schema is invalid: %w", version, err)
 	}
 	err = schema.Validate(tree)
 	var mismatch *jsonschema.ValidationError

@@ -72,7 +72,7 @@ func WriteProfile(src *scf.Source, framework int, modified time.Time) ([]byte, e
 	}
 	slices.Sort(ids)
 	if ids = slices.Compact(ids); len(ids) == 0 {
-		return nil, pathErrorf("", "no control in the catalog maps to %s, so a profile would select nothing", f.Code)
+		return nil, pathErrorf("", "no control in the catalog is mapped to %s, so the profile would be empty", f.Code)
 	}
 	meta := w.newMetadata("Controls for "+f.Name, modified)
 	meta.Props = append(meta.Props, newProp("framework", f.Code))
@@ -94,7 +94,7 @@ func WriteMappings(src *scf.Source, frameworks []int, modified time.Time) ([]byt
 			Method:      "human",
 			Rationale:   "semantic",
 			Status:      "complete",
-			Description: "The mappings of catalog " + src.Label + " as stated by its source.",
+			Description: "Mappings in catalog " + src.Label + ", as stated in its source.",
 		},
 		BackMatter: &backMatter{Resources: []resource{w.catalogResource()}},
 	}
@@ -124,7 +124,7 @@ func WriteMappings(src *scf.Source, frameworks []int, modified time.Time) ([]byt
 		})
 	}
 	if len(doc.Mappings) == 0 {
-		return nil, pathErrorf("", "there are no mappings to write")
+		return nil, pathErrorf("", "the catalog has no mappings to export")
 	}
 	return encodeValid("mapping-collection", map[string]any{"mapping-collection": doc})
 }

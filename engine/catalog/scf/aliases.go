@@ -53,7 +53,7 @@ func ParseAliases(text []byte) (*Aliases, error) {
 	taken := map[string]string{}
 	for _, e := range slices.Concat(a.Aliases, a.Laws) {
 		if e.Code == "" || len(e.Code) > maxAliasText || e.Code != Slug(e.Code) {
-			return nil, fmt.Errorf("alias code %q is not lower case with hyphens, such as %q", e.Code, "nist-csf-2.0")
+			return nil, fmt.Errorf("alias code %q must consist of lower-case words joined by hyphens, such as %q", e.Code, "nist-csf-2.0")
 		}
 		if len(e.Names) > maxAliasNames {
 			return nil, fmt.Errorf("%s has more than %d names", e.Code, maxAliasNames)
@@ -61,10 +61,10 @@ func ParseAliases(text []byte) (*Aliases, error) {
 		for _, name := range e.Names {
 			slug := Slug(name)
 			if slug == "" || len(name) > maxAliasText {
-				return nil, fmt.Errorf("%s has a name that is empty or too long: %.40q", e.Code, name)
+				return nil, fmt.Errorf("a name of %s is empty or too long: %.40q", e.Code, name)
 			}
 			if other, duplicate := taken[slug]; duplicate && other != e.Code {
-				return nil, fmt.Errorf("%q is listed as a name of both %s and %s", name, other, e.Code)
+				return nil, fmt.Errorf("both %[2]s and %[3]s list the name %[1]q", name, other, e.Code)
 			}
 			taken[slug] = e.Code
 		}

@@ -90,7 +90,7 @@ func TestAliasesAreRefused(t *testing.T) {
 	for text, words := range map[string]string{
 		"aliases: 7":                          "can't be read",
 		"similar: []":                         "similar",
-		"aliases: [{code: Moon Act}]":         "lower case",
+		"aliases: [{code: Moon Act}]":         "lower-case",
 		"aliases: [{code: a, names: ['  ']}]": "empty or too long",
 		"aliases: [{code: a, names: [x]}, {code: b, names: [X]}]": "both a and b",
 		"editions: [" + strings.Repeat("[a],", 3000) + "]":        "more than",

@@ -90,15 +90,15 @@ func snapshot(t testing.TB, src *Source, id string) *Snapshot {
 
 func TestNewRefusesContradictions(t *testing.T) {
 	for name, spoil := range map[string]func(*Source){
-		"occurs twice":                    func(s *Source) { s.Controls[1].Code = "IAC-01" },
-		"not of the form":                 func(s *Source) { s.Controls[1].Code = "IAC6" },
+		"used twice":                      func(s *Source) { s.Controls[1].Code = "IAC-01" },
+		"must have the form":              func(s *Source) { s.Controls[1].Code = "IAC6" },
 		"unknown domain":                  func(s *Source) { s.Controls[1].Code = "ZZZ-01" },
 		"evidence request":                func(s *Source) { s.Controls[1].Evidence = []int{7} },
 		"weight":                          func(s *Source) { s.Controls[1].Weight = 11 },
 		"framework code":                  func(s *Source) { s.Frameworks[2].Code = "gdpr" },
 		"requirement":                     func(s *Source) { s.Frameworks[0].Requirements[1].Code = "5.1" },
 		"refers to a missing requirement": func(s *Source) { s.Mappings[0].Requirement = 3 },
-		"maps to 8.5":                     func(s *Source) { s.Mappings = append(s.Mappings, s.Mappings[0]) },
+		"requirement 8.5":                 func(s *Source) { s.Mappings = append(s.Mappings, s.Mappings[0]) },
 		"domain code \"IAC\"":             func(s *Source) { s.Domains[1].Code = "IAC" },
 	} {
 		src := sample()

@@ -291,7 +291,7 @@ func (s *Snapshot) CheckCustom(c *Custom) error {
 			return err
 		}
 		if seen[f.Code] {
-			return &CustomError{"framework " + f.Code, "the code occurs twice"}
+			return &CustomError{"framework " + f.Code, "the code is used twice"}
 		}
 		seen[f.Code] = true
 	}
@@ -301,7 +301,7 @@ func (s *Snapshot) CheckCustom(c *Custom) error {
 			return err
 		}
 		if seen[k.Code] {
-			return &CustomError{"control " + k.Code, "the code occurs twice"}
+			return &CustomError{"control " + k.Code, "the code is used twice"}
 		}
 		seen[k.Code] = true
 	}
@@ -317,7 +317,7 @@ func (s *Snapshot) checkCustomFramework(f *api.CustomFrameworkBody) error {
 		if official, taken := s.officialFramework(name); taken {
 			return &CustomError{
 				place,
-				fmt.Sprintf("%q is the catalog's framework %s; choose another code and name", Shorten(name), official),
+				fmt.Sprintf("%q is already framework %s of the catalog; choose another code and name", Shorten(name), official),
 			}
 		}
 	}
@@ -328,7 +328,7 @@ func (s *Snapshot) checkCustomFramework(f *api.CustomFrameworkBody) error {
 		return &CustomError{place, err.Error()}
 	}
 	if n := len(f.Requirements); n == 0 || n > maxCustomRequirements {
-		return &CustomError{place, fmt.Sprintf("it has %d requirements; 1 to %d are allowed", n, maxCustomRequirements)}
+		return &CustomError{place, fmt.Sprintf("the framework has %d requirements; it must have 1 to %d", n, maxCustomRequirements)}
 	}
 	seen := map[string]bool{}
 	for _, r := range f.Requirements {
@@ -337,7 +337,7 @@ func (s *Snapshot) checkCustomFramework(f *api.CustomFrameworkBody) error {
 			return &CustomError{at, "a requirement needs a code, a single line of at most 120 characters"}
 		}
 		if seen[r.Code] {
-			return &CustomError{at, "the code occurs twice"}
+			return &CustomError{at, "the code is used twice"}
 		}
 		seen[r.Code] = true
 		for _, x := range r.Relations {
@@ -359,9 +359,9 @@ func checkCustomControl(k *api.CustomControlBody) error {
 	place := "control " + Shorten(k.Code)
 	switch {
 	case IsControlCode(k.Code):
-		return &CustomError{place, "three letters and two digits are reserved for SCF codes; use a code such as YARD-01 or ABC-001"}
+		return &CustomError{place, "codes with three letters and two digits are reserved for the SCF; use a code such as YARD-01 or ABC-001"}
 	case !IsCustomControlCode(k.Code):
-		return &CustomError{place, "a code must consist of capital letters and digits, a hyphen and a number, such as YARD-01"}
+		return &CustomError{place, "a code consists of capital letters and digits, followed by a hyphen and a number, such as YARD-01"}
 	case strings.TrimSpace(k.Title) == "", strings.TrimSpace(k.Description) == "":
 		return &CustomError{place, "a control needs a title and a description"}
 	case api.CheckName("title", k.Title) != nil:

@@ -48,7 +48,7 @@ func decompress(data []byte) ([]byte, error) {
 	}
 	data = data[len(magic):]
 	if data[0] != formatVersion {
-		return nil, fmt.Errorf("%w of a supported format: format %d, supported up to %d", ErrFormat, data[0], formatVersion)
+		return nil, fmt.Errorf("%w in a supported format (format %d; this version supports up to %d)", ErrFormat, data[0], formatVersion)
 	}
 	size, n := binary.Uvarint(data[1:])
 	if n <= 0 || size > maxPayloadBytes {

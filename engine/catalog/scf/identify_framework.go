@@ -45,7 +45,7 @@ func (s *Snapshot) IdentifyFramework(names, codes []string) (int, error) {
 	return 0, &NotFoundError{Kind: "framework", Ref: ref, Suggestions: s.SuggestFrameworks(ref, 5)}
 }
 
-var errNoFrameworkHint = errors.New("neither the name nor the content identifies the framework")
+var errNoFrameworkHint = errors.New("the framework can't be identified from the document's name or content")
 
 // FrameworkIndex returns the index of a framework in the source. ref can be anything that the method
 // Framework accepts.

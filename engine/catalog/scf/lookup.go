@@ -19,9 +19,9 @@ type NotFoundError struct {
 
 func (e *NotFoundError) Error() string {
 	if len(e.Suggestions) == 0 {
-		return fmt.Sprintf("no %s %q in this catalog", e.Kind, e.Ref)
+		return fmt.Sprintf("the catalog has no %s %q", e.Kind, e.Ref)
 	}
-	return fmt.Sprintf("no %s %q in this catalog: did you mean %s?", e.Kind, e.Ref, joinOr(e.Suggestions))
+	return fmt.Sprintf("the catalog has no %s %q; did you mean %s?", e.Kind, e.Ref, joinOr(e.Suggestions))
 }
 
 // AmbiguousError is returned if a code could mean several records.

@@ -110,7 +110,7 @@ func (s *Snapshot) indexCodes() error {
 	for i := range src.Domains {
 		code := src.Domains[i].Code
 		if _, duplicate := s.domains[code]; duplicate || code == "" {
-			return fmt.Errorf("domain code %q is empty or occurs twice", code)
+			return fmt.Errorf("domain code %q is empty or used twice", code)
 		}
 		s.domains[code] = i
 	}
@@ -119,10 +119,10 @@ func (s *Snapshot) indexCodes() error {
 	for i := range src.Controls {
 		c := &src.Controls[i]
 		if !IsControlCode(c.Code) && (c.Owner == "" || !IsCustomControlCode(c.Code)) {
-			return fmt.Errorf("control code %q is not of the form ABC-01 or ABC-01.1", c.Code)
+			return fmt.Errorf("control code %q must have the form ABC-01 or ABC-01.1", c.Code)
 		}
 		if _, duplicate := s.controls[c.Code]; duplicate {
-			return fmt.Errorf("control code %s occurs twice", c.Code)
+			return fmt.Errorf("control code %s is used twice", c.Code)
 		}
 		if _, known := s.domains[c.DomainCode()]; !known {
 			return fmt.Errorf("control %s belongs to an unknown domain", c.Code)
@@ -144,7 +144,7 @@ func (s *Snapshot) indexCodes() error {
 	for i := range src.Frameworks {
 		f := &src.Frameworks[i]
 		if _, duplicate := s.frameworks[f.Code]; duplicate || f.Code == "" {
-			return fmt.Errorf("framework code %q is empty or occurs twice", f.Code)
+			return fmt.Errorf("framework code %q is empty or used twice", f.Code)
 		}
 		s.frameworks[f.Code] = i
 		s.frameworkIDs[i] = s.recordID(kindFramework, naturalKey(f.Owner, f.Code)...).String()
@@ -153,7 +153,7 @@ func (s *Snapshot) indexCodes() error {
 		for r := range f.Requirements {
 			code := f.Requirements[r].Code
 			if seen[code] || code == "" {
-				return fmt.Errorf("requirement %q of %s is empty or occurs twice", code, f.Code)
+				return fmt.Errorf("requirement %q of %s is empty or listed twice", code, f.Code)
 			}
 			seen[code] = true
 		}
@@ -190,7 +190,7 @@ func (s *Snapshot) indexMappings() error {
 	for i := range src.Mappings {
 		m := &src.Mappings[i]
 		if i > 0 && CompareMappings(*m, src.Mappings[i-1]) == 0 {
-			return fmt.Errorf("control %s maps to %s of %s twice", src.Controls[m.Control].Code,
+			return fmt.Errorf("control %s is mapped twice to requirement %s of %s", src.Controls[m.Control].Code,
 				src.Frameworks[m.Framework].Requirements[m.Requirement].Code, src.Frameworks[m.Framework].Code)
 		}
 		s.firstMapping[m.Control+1]++

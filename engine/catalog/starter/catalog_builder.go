@@ -33,7 +33,7 @@ func (b *catalogBuilder) readFrameworks(data []byte) error {
 	}
 	for _, f := range file.Frameworks {
 		if _, duplicate := b.frameworks[f.Code]; duplicate || f.Code == "" {
-			return fmt.Errorf("framework %q is empty or occurs twice", f.Code)
+			return fmt.Errorf("framework %q is empty or listed twice", f.Code)
 		}
 		fw := scf.Framework{
 			Code: f.Code, Name: f.Name, Publisher: f.Publisher, Jurisdiction: f.Jurisdiction, Title: f.Title, SourceURL: f.SourceURL,
@@ -70,7 +70,7 @@ func (b *catalogBuilder) readDomain(data []byte, name string) error {
 			return fmt.Errorf("control code %q does not belong to domain %s", c.Code, d.Code)
 		}
 		if b.controlCodes[c.Code] {
-			return fmt.Errorf("control %s occurs twice", c.Code)
+			return fmt.Errorf("control %s is listed twice", c.Code)
 		}
 		b.controlCodes[c.Code] = true
 		if err := b.addControl(c); err != nil {
@@ -111,7 +111,7 @@ func (b *catalogBuilder) addControl(c *control) error {
 	for level, text := range c.Maturity {
 		n, err := strconv.Atoi(level)
 		if err != nil || n < 0 || n > 5 {
-			return fmt.Errorf("maturity level %q is not 0 to 5", level)
+			return fmt.Errorf("maturity level %q is not a number from 0 to 5", level)
 		}
 		out.Maturity[n] = strings.TrimSpace(text)
 	}
@@ -141,9 +141,9 @@ func (c *control) validate() error {
 	case c.Title == "" || c.Description == "" || c.Question == "":
 		return fmt.Errorf("title, description and question are required")
 	case c.Weight < 1 || c.Weight > 10:
-		return fmt.Errorf("weight %d is not 1 to 10", c.Weight)
+		return fmt.Errorf("weight %d is not between 1 and 10", c.Weight)
 	case c.Weight == 10 && len(c.Compensating) > 0:
-		return fmt.Errorf("a control of weight 10 can't have compensating controls")
+		return fmt.Errorf("a control with weight 10 can't have compensating controls")
 	case !slices.Contains(knownFunctions, c.CSFFunction):
 		return fmt.Errorf("unknown csf_function %q", c.CSFFunction)
 	case !slices.Contains(knownCadences, c.Cadence):
@@ -186,7 +186,7 @@ func (b *catalogBuilder) resolveRequirementsAndMappings() error {
 			at = slices.IndexFunc(fw.Requirements, func(r scf.Requirement) bool { return r.Code == l.code+".1" })
 		}
 		if at < 0 {
-			return fmt.Errorf("control %s maps to %q, which %s does not have", src.Controls[l.control].Code, l.code, fw.Code)
+			return fmt.Errorf("control %s is mapped to requirement %q, which %s does not have", src.Controls[l.control].Code, l.code, fw.Code)
 		}
 		m := scf.Mapping{Control: l.control, Framework: l.framework, Requirement: at}
 		if !seen[m] {

@@ -21,7 +21,7 @@ var EditionSHA256 = sync.OnceValue(func() string {
 		return err
 	})
 	if err != nil {
-		panic("starter: the program's own files can't be read: " + err.Error())
+		panic("starter catalog: the program's built-in files can't be read: " + err.Error())
 	}
 	return hex.EncodeToString(h.Sum(nil))
 })

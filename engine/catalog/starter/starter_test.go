@@ -362,7 +362,7 @@ func TestStrict(t *testing.T) {
 		}
 	}
 	twice := goodDomain + goodDomain[strings.Index(goodDomain, "  - code"):]
-	if _, err := loadFrom(files(twice, goodFrameworks)); err == nil || !strings.Contains(err.Error(), "occurs twice") {
+	if _, err := loadFrom(files(twice, goodFrameworks)); err == nil || !strings.Contains(err.Error(), "listed twice") {
 		t.Errorf("a control twice: %v", err)
 	}
 }

@@ -60,7 +60,7 @@ const (
 )
 
 // ErrNoTable is returned if no table has the columns of a mapping document.
-var ErrNoTable = errors.New(`no table has the columns "FDE #", "STRM Relationship" and "SCF #" of a mapping document`)
+var ErrNoTable = errors.New(`no table has the columns of a mapping document ("FDE #", "STRM Relationship" and "SCF #")`)
 
 // Read returns the mapping document in the first table that has the header of one. It also reads the lines
 // above the header, which may contain the document's title, identifier and release.
@@ -190,7 +190,7 @@ func (r *reader) readRows(lines []Line) (*Document, error) {
 		r.readRow(l)
 	}
 	if len(r.doc.Elements) == 0 {
-		return nil, errors.New("the document has no elements below the header")
+		return nil, errors.New("the document has no rows below the header")
 	}
 	return r.doc, nil
 }
@@ -235,7 +235,7 @@ func (r *reader) readRow(l Line) {
 	case code == "": // merged with the row above
 		e.Code = r.lastCode
 	case len(code) > maxCodeLength:
-		r.warn(l, "the element number has %d characters; row skipped", len(code))
+		r.warn(l, "the element number is too long (%d characters); the row was skipped", len(code))
 		return
 	}
 	r.lastCode = e.Code
@@ -288,7 +288,7 @@ func (r *reader) addRelations(e *Element, l Line, controls string) {
 			if before.Relationship != how || before.Strength != rel.Strength {
 				r.warn(
 					l,
-					"%s and %s are related twice, as %s and as %s; using the first",
+					"the relationship of %s and %s is listed twice, as %s and as %s; using the first",
 					e.Code,
 					code,
 					before.Relationship,

@@ -24,12 +24,12 @@ func MergeIntoFramework(
 	o.record.FocalDocument, o.record.Release = doc.FocalDocument, doc.Release
 	o.record.Rows, o.record.Elements = doc.Rows, len(doc.Elements)
 	if !matchesRelease(doc.Release, base.Label) {
-		o.warn("", "", "the document was written for release %s, the catalog is %s", doc.Release, base.Label)
+		o.warn("", "", "the document was written for release %s, but the catalog is release %s", doc.Release, base.Label)
 	}
 	o.mergeRequirements()
 	o.mergeMappings()
 	if o.droppedWarnings > 0 {
-		o.warnings = append(o.warnings, api.ImportWarning{Message: fmt.Sprintf("%d more disagreements are not listed", o.droppedWarnings)})
+		o.warnings = append(o.warnings, api.ImportWarning{Message: fmt.Sprintf("%d more disagreements between the document and the workbook are not listed", o.droppedWarnings)})
 	}
 	out := *base
 	out.Frameworks = slices.Clone(base.Frameworks)
@@ -104,7 +104,7 @@ func (o *overlay) mergeRequirements() {
 		}
 	}
 	if o.record.RequirementsAdded = len(added); len(added) > 0 {
-		o.warn("", "", "%d elements are not requirements in the workbook and were added: %s", len(added), joinFirst(added))
+		o.warn("", "", "the workbook doesn't list %d elements as requirements; they were added: %s", len(added), joinFirst(added))
 	}
 	order := make([]int, len(all))
 	for i := range order {
@@ -155,7 +155,7 @@ func (o *overlay) mergeMappings() {
 					o.warn(
 						rel.sheet,
 						rel.cell,
-						"%s and %s are not related by the document, but mapped by the workbook; kept",
+						"the workbook maps %s to %s, but the document doesn't relate them; the mapping was kept",
 						e.Code,
 						rel.Control,
 					)
@@ -174,7 +174,7 @@ func (o *overlay) mergeMappings() {
 				continue
 			}
 			o.record.MappingsAdded++
-			o.warn(rel.sheet, rel.cell, "%s: the document relates it to %s, the workbook does not; added", e.Code, rel.Control)
+			o.warn(rel.sheet, rel.cell, "the document relates %s to %s, but the workbook doesn't; the mapping was added", e.Code, rel.Control)
 			at[p] = len(o.newMappings)
 			o.newMappings = append(
 				o.newMappings,
@@ -198,7 +198,7 @@ func (o *overlay) warnUnconfirmed(confirmed map[controlRequirement]bool) {
 	}
 	for r, q := range o.newRequirements {
 		if controls := left[r]; len(controls) > 0 {
-			o.warn("", "", "%s: the workbook maps it to %s, the document does not; kept", q.Code, joinFirst(controls))
+			o.warn("", "", "the workbook maps %s to %s, but the document doesn't; the mapping was kept", q.Code, joinFirst(controls))
 		}
 	}
 }

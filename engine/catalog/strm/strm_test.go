@@ -68,7 +68,7 @@ func TestRead(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	for _, words := range []string{"strength \"x\"", "related twice", "unknown relationship \"somehow\"", "\"GOVERN\" is not a control code"} {
+	for _, words := range []string{"strength \"x\"", "listed twice", "unknown relationship \"somehow\"", "\"GOVERN\" is not a control code"} {
 		wantWarning(t, doc.Warnings, words)
 	}
 }
@@ -174,11 +174,11 @@ func TestLay(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for _, words := range []string{
-		"not related by the document",
+		"the document doesn't relate them",
 		"ZZZ-01 is not a control",
-		"the workbook does not; added",
+		"the workbook doesn't; the mapping was added",
 		"were added: Article 2",
-		"Article 11: the workbook maps it to IAC-06, the document does not",
+		"the workbook maps Article 11 to IAC-06, but the document doesn't",
 	} {
 		wantWarning(t, warnings, words)
 	}

@@ -3,6 +3,7 @@ package workbook
 import (
 	"archive/zip"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"path"
 	"strings"
@@ -15,20 +16,20 @@ type sheetPart struct{ name, path string }
 // in it are within the limits. It returns the worksheets.
 func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPart, warnings []string, err error) {
 	if size > limits.File {
-		return nil, nil, readErrorf(ErrTooLarge, "", "", "the file has %d bytes, more than the limit of %d", size, limits.File)
+		return nil, nil, readErrorf(ErrTooLarge, "", "", "the file has %d bytes, which exceeds the limit of %d", size, limits.File)
 	}
 	var head [8]byte
 	n, _ := r.ReadAt(head[:], 0)
 	if string(head[:n]) == "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" {
 		return nil, nil, readErrorf(ErrNotWorkbook, "", "",
-			"the file is protected by a password or is an old .xls file; open it and save it as .xlsx without a password")
+			"the file is password-protected or an old .xls file; open it and save it as .xlsx without a password")
 	}
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, nil, readErrorf(ErrNotWorkbook, "", "", "the file is not an .xlsx workbook: %v", err)
 	}
 	if len(z.File) > limits.Parts {
-		return nil, nil, readErrorf(ErrTooLarge, "", "", "the archive has %d parts; the limit is %d", len(z.File), limits.Parts)
+		return nil, nil, readErrorf(ErrTooLarge, "", "", "the workbook file has %d parts; the limit is %d", len(z.File), limits.Parts)
 	}
 	var total uint64
 	files := make(map[string]*zip.File, len(z.File))
@@ -36,21 +37,21 @@ func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPar
 		total += f.UncompressedSize64
 		if f.UncompressedSize64 > uint64(limits.Unpacked) || total > uint64(limits.Unpacked) {
 			return nil, nil, readErrorf(ErrTooLarge, "", "",
-				"the archive unpacks to more than %d bytes (part %s), too large for a catalog", limits.Unpacked, f.Name)
+				"the workbook is too large for a catalog; it unpacks to more than %d bytes (part %s)", limits.Unpacked, f.Name)
 		}
 		name := strings.ToLower(strings.ReplaceAll(f.Name, `\`, "/"))
 		if _, duplicate := files[name]; duplicate {
-			return nil, nil, readErrorf(ErrDamaged, "", "", "the archive has two parts named %s", f.Name)
+			return nil, nil, readErrorf(ErrDamaged, "", "", "the workbook file has two parts named %s", f.Name)
 		}
 		files[name] = f
 		if f.UncompressedSize64 > maxStructurePart && isStructurePart(name) {
-			return nil, nil, readErrorf(ErrTooLarge, "", "", "part %s has %d bytes, too large for a catalog", f.Name, f.UncompressedSize64)
+			return nil, nil, readErrorf(ErrTooLarge, "", "", "the workbook's part %s is too large for a catalog (%d bytes)", f.Name, f.UncompressedSize64)
 		}
 		switch {
 		case strings.HasSuffix(name, "vbaproject.bin"):
 			warnings = append(warnings, "the workbook contains macros; they were ignored")
 		case strings.HasPrefix(name, "xl/externallinks/") && strings.HasSuffix(name, ".xml"):
-			warnings = append(warnings, "the workbook links to other files ("+path.Base(f.Name)+"); the links were ignored")
+			warnings = append(warnings, fmt.Sprintf("the workbook links to other files (%s); the links were ignored", path.Base(f.Name)))
 		}
 	}
 	book := files["xl/workbook.xml"]
@@ -81,7 +82,7 @@ func listSheets(book, rels *zip.File, limits Limits) ([]sheetPart, error) {
 		} `xml:"Relationship"`
 	}
 	if rels == nil {
-		return nil, readErrorf(ErrDamaged, "", "", "the workbook doesn't list its sheets")
+		return nil, readErrorf(ErrDamaged, "", "", "the workbook's list of sheets is missing")
 	}
 	if err := decodePart(rels, &relations); err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func listSheets(book, rels *zip.File, limits Limits) ([]sheetPart, error) {
 	seen := map[string]bool{}
 	for _, s := range workbook.Sheets {
 		if lower := strings.ToLower(s.Name); seen[lower] {
-			return nil, readErrorf(ErrDamaged, s.Name, "", "two sheets have this name")
+			return nil, readErrorf(ErrDamaged, s.Name, "", "the workbook has two sheets with this name")
 		} else {
 			seen[lower] = true
 		}
@@ -129,11 +130,11 @@ func listSheets(book, rels *zip.File, limits Limits) ([]sheetPart, error) {
 func decodePart(f *zip.File, into any) error {
 	r, err := f.Open()
 	if err != nil {
-		return readErrorf(ErrDamaged, "", "", "part %s cannot be unpacked: %v", f.Name, err)
+		return readErrorf(ErrDamaged, "", "", "the workbook's part %s can't be unpacked: %v", f.Name, err)
 	}
 	defer r.Close()
 	if err := xml.NewDecoder(io.LimitReader(r, maxStructurePart)).Decode(into); err != nil {
-		return readErrorf(ErrDamaged, "", "", "part %s cannot be read: %v", f.Name, err)
+		return readErrorf(ErrDamaged, "", "", "the workbook's part %s can't be read: %v", f.Name, err)
 	}
 	return nil
 }

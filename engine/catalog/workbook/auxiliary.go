@@ -87,7 +87,7 @@ func (im *importer) readAuxiliary(ctx context.Context, heads []*sheet, main int,
 			break
 		}
 		if !known && current == afterMain {
-			im.warn(head.name, "", "unknown sheet; not read")
+			im.warn(head.name, "", "the sheet is unknown and was skipped")
 		}
 	}
 	return nil
@@ -193,7 +193,7 @@ func (im *importer) buildDomains() {
 		}
 		for _, name := range slices.Sorted(maps.Keys(names[prefix])) {
 			if name != d.Name {
-				im.warn(im.main.name, "", "domain %s: most controls name it %q, but %d name it %q", prefix, d.Name, names[prefix][name], name)
+				im.warn(im.main.name, "", "most controls of domain %s use the name %q; controls that use %q instead: %d", prefix, d.Name, name, names[prefix][name])
 			}
 		}
 		for _, l := range listed {
@@ -204,7 +204,7 @@ func (im *importer) buildDomains() {
 			if d.Name == "" {
 				d.Name = l.Name
 			} else if l.Name != d.Name && l.Name != "" {
-				im.warn("", "", "domain %s is called %q by its controls, %q by the list of domains", prefix, d.Name, l.Name)
+				im.warn("", "", "domain %s has the name %q in its controls, but %q in the list of domains", prefix, d.Name, l.Name)
 			}
 		}
 		if d.Name == "" {
@@ -228,7 +228,7 @@ func (im *importer) readObjectives(t *auxiliaryTable) {
 		}
 	}
 	if control < 0 || text < 0 {
-		im.warn(t.name, cellName(t.headerRow+1, 1), "the sheet has no column of control codes or no column of objectives; not read")
+		im.warn(t.name, cellName(t.headerRow+1, 1), "the sheet was skipped because it has no column for control codes or no column for objectives")
 		return
 	}
 	applies, origins, rigor := t.findColumn("pptdf"), t.findColumn("scf assessment objective (ao) origin"), t.findColumn("assessment rigor")
@@ -242,14 +242,14 @@ func (im *importer) readObjectives(t *auxiliaryTable) {
 			im.warn(
 				t.name,
 				cellName(row+1, control+1),
-				"objective %s belongs to no control in the catalog; skipped",
+				"objective %s doesn't belong to any control in the catalog and was skipped",
 				scf.Shorten(t.trimmedCell(row, code)),
 			)
 			continue
 		}
 		o := scf.Objective{Code: t.trimmedCell(row, code), Text: t.trimmedCell(row, text), Origins: splitLines(t.cell(row, origins))}
 		if o.Text == "" {
-			im.warn(t.name, cellName(row+1, text+1), "objective %s has no text; skipped", scf.Shorten(o.Code))
+			im.warn(t.name, cellName(row+1, text+1), "objective %s has no text and was skipped", scf.Shorten(o.Code))
 			continue
 		}
 		if word := t.trimmedCell(row, applies); word != "" {

@@ -30,7 +30,7 @@ func (im *importer) readMainSheet(ctx context.Context, p sheetPart) error {
 				im.warn(s.name, where, "the row has no control code and was skipped")
 				continue
 			}
-			return readErrorf(ErrBadCode, s.name, where, "the row describes a control but has no code")
+			return readErrorf(ErrBadCode, s.name, where, "the row describes a control but has no control code")
 		}
 		if upper := strings.ToUpper(text); upper != text && scf.IsControlCode(upper) {
 			im.warn(s.name, where, "%q was read as %s", text, upper)
@@ -97,9 +97,9 @@ func (im *importer) warnUnstoredValues() {
 		return cmp.Or(a.row-b.row, a.col-b.col)
 	})
 	for _, where := range lost {
-		message := "an error value; treated as empty"
+		message := "the cell contains an error value and was treated as empty"
 		if im.main.survey.kinds[where] == kindUncached {
-			message = "a formula without a stored value; treated as empty. To store it, open and save the file in Excel"
+			message = "the formula has no stored value and was treated as empty; to store its value, open and save the file in Excel"
 		}
 		im.warn(im.main.name, cellName(where.row, where.col), "%s", message)
 	}
@@ -198,11 +198,11 @@ func (im *importer) extraColumnName(col mainColumn) string {
 func (im *importer) readMarkedCell(c *scf.Control, col mainColumn, text, where string) {
 	if col.role == roleRisk && riskCode.MatchString(text) || col.role == roleThreat && threatCode.MatchString(text) {
 		if text != col.name { // in 2022.3, one row is shifted by a column
-			im.warn(im.main.name, where, "the cell under %q contains %s; accepted as is", col.header, text)
+			im.warn(im.main.name, where, "the cell in column %q contains %s and was accepted as is", col.header, text)
 			col.name = text
 		}
 	} else if !isMarked(text, c.Code) {
-		im.warn(im.main.name, where, "%q under %q is neither x nor a code; skipped", scf.Shorten(text), col.header)
+		im.warn(im.main.name, where, "%q in column %q is neither x nor a code and was skipped", scf.Shorten(text), col.header)
 		return
 	}
 	switch col.role {
@@ -262,7 +262,7 @@ func (im *importer) parseApplicability(sheet, text, where string) []string {
 			out = append(out, word)
 		case "":
 		default:
-			im.warn(sheet, where, "%q is not people, process, technology, data or facility; skipped", scf.Shorten(word))
+			im.warn(sheet, where, "%q was skipped; expected people, process, technology, data or facility", scf.Shorten(word))
 		}
 	}
 	return out

@@ -27,7 +27,7 @@ func (im *importer) classifyColumnsByContent() {
 		switch {
 		case c.role == roleCrosswalk && content[i] == contentProse:
 			im.warn(im.main.name, cellName(im.headerRow+1, c.index+1),
-				"%q is named like a framework but contains prose; kept as an unknown column", c.header)
+				"column %q is named like a framework but contains prose; it was treated as unknown", c.header)
 			c.role = roleUnknown
 		case c.role == roleUnknown && content[i] != contentProse && listed[scf.Slug(c.header)]:
 			c.role = roleCrosswalk
@@ -54,7 +54,7 @@ func (im *importer) classifyColumnsByContent() {
 		}
 		if joined[i] {
 			im.warn(im.main.name, cellName(im.headerRow+1, c.index+1),
-				"%q was read as a framework: it is next to frameworks and contains codes", c.header)
+				"column %q was treated as a framework because it contains codes and is next to other frameworks", c.header)
 			c.role = roleCrosswalk
 			continue
 		}
@@ -80,7 +80,7 @@ func (im *importer) addHeaderlessColumnsAsUnknown() {
 	}
 	for _, col := range slices.Sorted(maps.Keys(first)) {
 		letter := strings.TrimRight(cellName(1, col+1), "1")
-		im.warn(im.main.name, cellName(first[col]+1, col+1), "column %s has no header; kept as extra", letter)
+		im.warn(im.main.name, cellName(first[col]+1, col+1), "column %s has no header and was kept as an extra column", letter)
 		im.columns = append(im.columns, mainColumn{index: col, header: "Column " + letter})
 		im.src.Statistics.UnknownColumns++
 		im.headerlessColumns++
@@ -194,7 +194,7 @@ func (im *importer) splitCodes(raw string, row int, c mainColumn) []string {
 			continue
 		}
 		if strings.Contains(code, ", ") && !strings.ContainsFunc(code, unicode.IsLetter) {
-			im.warn(im.main.name, cellName(where.row, where.col), "%q lists codes with commas; kept as one requirement", scf.Shorten(code))
+			im.warn(im.main.name, cellName(where.row, where.col), "%q may list several codes separated by commas; it was kept as one requirement", scf.Shorten(code))
 		}
 		out = append(out, code)
 	}

@@ -10,11 +10,11 @@ import (
 // Reasons why a workbook can't be imported. Every error about the file is a *ReadError that wraps one of
 // these.
 var (
-	ErrNotWorkbook    = errors.New("not an .xlsx workbook")
+	ErrNotWorkbook    = errors.New("the file is not an .xlsx workbook")
 	ErrTooLarge       = errors.New("too large")
 	ErrDamaged        = errors.New("damaged")
-	ErrNoMainSheet    = errors.New("no sheet with the controls")
-	ErrTwoMainSheets  = errors.New("more than one sheet with the controls")
+	ErrNoMainSheet    = errors.New("the workbook has no sheet with controls")
+	ErrTwoMainSheets  = errors.New("the workbook has more than one sheet with controls")
 	ErrMissingColumn  = errors.New("a column is missing")
 	ErrDoubledColumn  = errors.New("a column occurs twice")
 	ErrBadCode        = errors.New("bad control code")
@@ -22,7 +22,7 @@ var (
 	ErrTooManyRows    = errors.New("too many rows")
 	ErrTooManyColumns = errors.New("too many columns")
 	ErrTooManyCells   = errors.New("too many cells")
-	ErrCellTooLarge   = errors.New("a cell contains too much text")
+	ErrCellTooLarge   = errors.New("a cell of the workbook contains too much text")
 )
 
 // ReadError is the error for a workbook that can't be imported. Sheet and Cell are empty if it concerns the

@@ -36,12 +36,12 @@ func (im *importer) readEvidence(t *auxiliaryTable) {
 			continue
 		}
 		if !evidenceCode.MatchString(e.Code) {
-			im.warn(t.name, where, "%q is not of the form E-ABC-01", scf.Shorten(e.Code))
+			im.warn(t.name, where, "%q doesn't have the form E-ABC-01", scf.Shorten(e.Code))
 		}
 		entry := len(im.src.Evidence)
 		im.src.Evidence = append(im.src.Evidence, e)
 		if _, duplicate := im.evidenceByCode[e.Code]; duplicate {
-			im.warn(t.name, where, "evidence request %s is listed twice; controls refer to the first", e.Code)
+			im.warn(t.name, where, "evidence request %s is listed twice; controls are linked to the first", e.Code)
 		} else {
 			im.evidenceByCode[e.Code] = entry
 		}
@@ -70,7 +70,7 @@ func (im *importer) linkEvidenceToControls() {
 			e, known := im.evidenceByCode[code]
 			if !known {
 				if listed {
-					im.warn(im.main.name, where, "evidence request %q is not in the list of evidence requests", scf.Shorten(code))
+					im.warn(im.main.name, where, "the list of evidence requests doesn't contain %q", scf.Shorten(code))
 				}
 				e = len(im.src.Evidence)
 				im.evidenceByCode[code] = e
@@ -92,7 +92,7 @@ func (im *importer) linkEvidenceToControls() {
 			im.warn(
 				im.main.name,
 				where,
-				"%s asks for %s; the list of evidence requests does not name the control there",
+				"%s refers to %s, but the list of evidence requests doesn't include this control there",
 				c.Code,
 				strings.Join(only, ", "),
 			)
@@ -101,7 +101,7 @@ func (im *importer) linkEvidenceToControls() {
 			im.warn(
 				im.main.name,
 				where,
-				"the list of evidence requests links %s to %s, which does not ask for it",
+				"the list of evidence requests links %s to %s, but that control doesn't request it",
 				strings.Join(only, ", "),
 				c.Code,
 			)

@@ -69,7 +69,7 @@ func (l Limits) withDefaults() Limits {
 func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (src *scf.Source, err error) {
 	defer func() { // the library may panic on malicious files
 		if p := recover(); p != nil {
-			src, err = nil, readErrorf(ErrDamaged, "", "", "the workbook cannot be read: %v", p)
+			src, err = nil, readErrorf(ErrDamaged, "", "", "the workbook can't be read: %v", p)
 		}
 	}()
 	o.Limits = o.Limits.withDefaults()
@@ -113,7 +113,7 @@ func openWorkbook(r io.ReaderAt, size int64, limits Limits) (book *workbookReade
 		UnzipSizeLimit: limits.Unpacked, UnzipXMLSizeLimit: limits.Unpacked, RawCellValue: true,
 	})
 	if err != nil {
-		return nil, nil, readErrorf(ErrDamaged, "", "", "the workbook cannot be read: %v", err)
+		return nil, nil, readErrorf(ErrDamaged, "", "", "the workbook can't be read: %v", err)
 	}
 	if raw, _ := file.Pkg.Load("xl/sharedStrings.xml"); raw != nil {
 		// excelize decodes all texts when the first one is used.
@@ -201,7 +201,7 @@ func (im *importer) selectMainSheet(firstRows []*sheet) (index int, _ error) {
 		row, columns := findMainHeader(h)
 		switch {
 		case row >= 0 && found >= 0:
-			return 0, readErrorf(ErrTwoMainSheets, h.name, "", "this sheet and %q both contain controls; remove one", firstRows[found].name)
+			return 0, readErrorf(ErrTwoMainSheets, h.name, "", "this sheet and %q both contain controls; remove one of them", firstRows[found].name)
 		case row >= 0:
 			found, im.headerRow, im.columns = i, row, columns
 		case len(h.rows) > 0 && (mainSheetName.MatchString(strings.TrimSpace(h.name)) || len(missingColumns(classifyHeaders(h.rows[0]))) == 1):
@@ -224,7 +224,7 @@ func (im *importer) selectMainSheet(firstRows []*sheet) (index int, _ error) {
 		ErrNoMainSheet,
 		"",
 		"",
-		"no sheet has the SCF's columns (SCF Domain, SCF Control, SCF #, description); the sheets are %q",
+		"none of the sheets (%q) has the SCF's columns (SCF Domain, SCF Control, SCF #, description)",
 		names,
 	)
 }
@@ -269,17 +269,17 @@ func (im *importer) resolveDuplicateColumns(name string) error {
 					ErrDoubledColumn,
 					name,
 					where,
-					"%q is also in %s; remove one",
+					"column %q also appears at %s; remove one of them",
 					c.header,
 					cellName(im.headerRow+1, before.index+1),
 				)
 			}
 		}
-		im.warn(name, where, "%q repeats %s; kept as an unknown column", c.header, cellName(im.headerRow+1, before.index+1))
+		im.warn(name, where, "column %q repeats the one at %s and was treated as unknown", c.header, cellName(im.headerRow+1, before.index+1))
 		c.role = roleUnknown
 	}
 	if _, ok := first[fmt.Sprint(roleWeight, "", 0)]; !ok {
-		im.warn(name, cellName(im.headerRow+1, 1), "there is no weight column")
+		im.warn(name, cellName(im.headerRow+1, 1), "the sheet has no weight column")
 	}
 	return nil
 }
@@ -311,9 +311,9 @@ func (im *importer) setReleaseLabel(o Options) {
 	switch {
 	case label == "":
 		label = cmp.Or(strings.TrimSuffix(im.src.Filename, path.Ext(im.src.Filename)), "unknown")
-		im.warn(name, "", "the release is unknown; labeled %q. Specify a label to change this", label)
+		im.warn(name, "", "the SCF release is unknown, so the import is labeled %q; specify a label to change this", label)
 	case hint != "" && hint != label:
-		im.warn(name, "", "the sheet name says release %s, but the import is labeled %s", hint, label)
+		im.warn(name, "", "the sheet name indicates release %s, but the import is labeled %s", hint, label)
 	}
 	im.src.Label = label
 }

@@ -173,7 +173,7 @@ func TestOfficialDetails(t *testing.T) {
 	}
 	commas := 0
 	for _, w := range old.Warnings {
-		if strings.Contains(w.Message, "with commas") {
+		if strings.Contains(w.Message, "by commas") {
 			commas++
 		}
 	}

@@ -16,7 +16,7 @@ type Sheet struct {
 func ReadSheets(ctx context.Context, r io.ReaderAt, size int64, limits Limits) (sheets []Sheet, notes []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			sheets, notes, err = nil, nil, readErrorf(ErrDamaged, "", "", "the workbook cannot be read: %v", p)
+			sheets, notes, err = nil, nil, readErrorf(ErrDamaged, "", "", "the workbook can't be read: %v", p)
 		}
 	}()
 	limits = limits.withDefaults()

@@ -73,7 +73,7 @@ func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int
 	s.survey = b.surveySheet(p)
 	switch {
 	case s.survey.hasTooManyCells:
-		return nil, readErrorf(ErrTooManyCells, p.name, "", "the workbook has more than %d cells up to this sheet", b.limits.Cells)
+		return nil, readErrorf(ErrTooManyCells, p.name, "", "the workbook has more than %d cells, counting all sheets up to this one", b.limits.Cells)
 	case s.survey.lastRow > b.maxSheetRows(), complete && s.survey.lastRow > maxRows:
 		if !complete {
 			maxRows = b.maxSheetRows()
@@ -84,7 +84,7 @@ func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int
 	}
 	rows, err := b.file.Rows(p.name)
 	if err != nil {
-		return nil, readErrorf(ErrDamaged, p.name, "", "the sheet cannot be read: %v", err)
+		return nil, readErrorf(ErrDamaged, p.name, "", "the sheet can't be read: %v", err)
 	}
 	defer rows.Close()
 	for rows.Next() && len(s.rows) < maxRows {
@@ -96,7 +96,7 @@ func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int
 		cells, err := rows.Columns(excelize.Options{RawCellValue: true})
 		n := len(s.rows) + 1
 		if err != nil {
-			return nil, readErrorf(ErrDamaged, p.name, cellName(n, 1), "the row cannot be read: %v", err)
+			return nil, readErrorf(ErrDamaged, p.name, cellName(n, 1), "the row can't be read: %v", err)
 		}
 		if len(cells) > b.limits.Columns {
 			return nil, readErrorf(ErrTooManyColumns, p.name, cellName(n, len(cells)),
@@ -114,14 +114,14 @@ func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int
 		s.rows = append(s.rows, cells)
 	}
 	if err := rows.Error(); err != nil {
-		return nil, readErrorf(ErrDamaged, p.name, "", "the sheet cannot be read: %v", err)
+		return nil, readErrorf(ErrDamaged, p.name, "", "the sheet can't be read: %v", err)
 	}
 	b.dropSharedTexts()
 	if complete {
 		b.file.Pkg.Delete(p.path) // no sheet is read completely twice
 	}
 	if complete && len(s.rows) < s.survey.lastRow { // excelize treats invalid XML as the end
-		return nil, readErrorf(ErrDamaged, p.name, cellName(len(s.rows)+1, 1), "the rest of the sheet cannot be read")
+		return nil, readErrorf(ErrDamaged, p.name, cellName(len(s.rows)+1, 1), "the rest of the sheet can't be read")
 	}
 	return s, nil
 }

@@ -34,7 +34,7 @@ func TestLabel(t *testing.T) {
 		{"SCF 2022.2", "scf-2022.3.xlsx", "2022.2.1", "2022.2.1", "release 2022.2"},
 		{"SCF 2026.1", "secure-controls-framework-scf-2026-1-1.xlsx", "", "2026.1.1", "release 2026.1"},
 		{"SCF v2018.1.1", "", "", "2018.1.1", ""},
-		{"Secure Controls Framework", `C:\books\Mine.xlsx`, "", "Mine", "Specify a label"},
+		{"Secure Controls Framework", `C:\books\Mine.xlsx`, "", "Mine", "specify a label"},
 		{"SCF 2022.2", "/tmp/scf-2022.2.xlsx", "", "2022.2", ""},
 		{"SCF 2022.2", "/tmp/download 2024-11-20.xlsx", "", "2022.2", ""},
 	} {
@@ -60,7 +60,7 @@ func TestMainSheetMayStandAnywhere(t *testing.T) {
 	if len(src.Controls) != 3 {
 		t.Errorf("%d controls", len(src.Controls))
 	}
-	wantWarning(t, src, "", "unknown sheet; not read")
+	wantWarning(t, src, "", "the sheet is unknown")
 }
 
 func TestCrosswalkCells(t *testing.T) {
@@ -87,7 +87,7 @@ func TestCrosswalkCells(t *testing.T) {
 	if _, codes := framework(t, src, "nist-csf-1.1"); len(codes) != 0 {
 		t.Errorf("%q", codes)
 	}
-	wantWarning(t, src, "I3", "with commas")
+	wantWarning(t, src, "I3", "by commas")
 	st := src.Statistics
 	if st.NumericCells != 1 || st.BlankCells != 1 || st.DuplicateCodes != 1 || st.CrosswalkCells != 7 || st.Mappings != 11 {
 		t.Errorf("%+v", st)
@@ -153,7 +153,7 @@ func TestColumnsByWhatTheyAre(t *testing.T) {
 	wantWarning(t, src, "N4", "kept unchanged")
 	wantWarning(t, src, "Q4", "accepted as is")
 	wantWarning(t, src, "U1", "unknown column")
-	wantWarning(t, src, "X1", "read as a framework")
+	wantWarning(t, src, "X1", "treated as a framework")
 	wantWarning(t, src, "Z1", "contains prose")
 }
 
@@ -161,7 +161,7 @@ func TestCellsWithoutValues(t *testing.T) {
 	data := build(t, mainGrid("SCF 2021.1", []any{"EMEA\nEU\nGDPR", formula(`"a"&"b"`), "Art 1", nil}))
 	src, err := readBytes(data, Options{Label: "1"})
 	must(t, err)
-	wantWarning(t, src, "F2", "without a stored value")
+	wantWarning(t, src, "F2", "no stored value")
 	// The same cell as an error value, and as inline text.
 	for kind, cell := range map[string]string{
 		"error":  `<c r="F2" t="e"><v>#N/A</v></c>`,
@@ -347,15 +347,15 @@ func TestAuxiliarySheets(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", check.what, check.got, check.want)
 		}
 	}
-	wantWarning(t, src, "", "by the list of domains")
+	wantWarning(t, src, "", "in the list of domains")
 	wantWarning(t, src, "", "domain NIL has no controls")
 	wantWarning(t, src, "F3", "NET-03 is a control, not an evidence request")
-	wantWarning(t, src, "F2", `"E-IAM-09" is not in the list`)
-	wantWarning(t, src, "F3", "does not name the control there")
-	wantWarning(t, src, "F4", "does not ask for it")
+	wantWarning(t, src, "F2", `doesn't contain "E-IAM-09"`)
+	wantWarning(t, src, "F3", "doesn't include this control there")
+	wantWarning(t, src, "F4", "doesn't request it")
 	wantWarning(t, src, "B4", "listed twice")
 	wantWarning(t, src, "F2", `"ZZZ-01" is not a control`)
-	wantWarning(t, src, "A3", "belongs to no control")
+	wantWarning(t, src, "A3", "doesn't belong to any control")
 }
 
 func TestSameBytesSameSource(t *testing.T) {
@@ -382,7 +382,7 @@ func TestSpellingsOfTheSource(t *testing.T) {
 	if src.Domains[0].Name != "Access" || len(src.Domains) != 2 {
 		t.Errorf("%+v", src.Domains)
 	}
-	wantWarning(t, src, "", `but 1 name it "Acess"`)
+	wantWarning(t, src, "", `controls that use "Acess" instead: 1`)
 }
 
 // TestWorkedInCopies checks edited copies: a title above the header, renamed columns, lower-case
