@@ -36,7 +36,7 @@ func checkSupported(template, format string) error {
 	if render.Extension(format) == "" {
 		return api.Invalid(
 			"format",
-			"an audit package can't contain reports as %q; choose a format of the full report, such as pdf or html",
+			"an audit package can't contain reports in the format %q; choose one that the full report supports, such as pdf or html",
 			format,
 		)
 	}
@@ -111,14 +111,14 @@ func packageReadMe(src *content.Source) []byte {
 		b.WriteString("DRAFT: not everything in this package has been approved; see the reports.\n\n")
 	}
 	b.WriteString(`readable/         the reports
-tables/           the same lists as CSV
+tables/           the lists in the reports, as CSV
 data/full.json    the full report as data
 soa/, gap_analysis/, maturity/, poam/
                   every version of each deliverable, with its items
 approvals.jsonl   each decision, with the SHA-256 of the content it applies to
-documents.jsonl   the evidence register with SHA-256 hashes; files are in documents/
-reports.jsonl     earlier reports; files are in reports/
-audit.jsonl       the organization's audit trail, each record chained to the previous one by its hash
+documents.jsonl   the evidence register with SHA-256 hashes; the files are in documents/
+reports.jsonl     earlier reports; the files are in reports/
+audit.jsonl       the organization's audit trail, each record linked to the previous one by its hash
 manifest.json     every file in this package with its SHA-256
 manifest.sig      the signature of manifest.json (Ed25519)
 

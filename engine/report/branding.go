@@ -33,7 +33,7 @@ func (s *Service) PutBranding(ctx context.Context, by api.Caller, in *api.PutBra
 	if b.Logo != "" {
 		file, err := base64.StdEncoding.DecodeString(b.Logo)
 		if err != nil {
-			return nil, api.Invalid("logo", "the logo is not valid base64; encode the image file")
+			return nil, api.Invalid("logo", "the logo is not valid Base64; encode the image file as Base64")
 		}
 		if brand.Logo, err = content.NormalizeLogo(file); err != nil {
 			return nil, err

@@ -29,10 +29,10 @@ const (
 func checkCustomLook(b api.ReportBody) error {
 	switch {
 	case b.Layout != "" && b.Template == auditPackage:
-		return api.Invalid("layout", "an audit package can't use a custom template; write a separate report with the template")
+		return api.Invalid("layout", "an audit package can't use a custom template; create a separate report with the template")
 	case isOfficeLayout(b):
 		if b.Style != "" {
-			return api.Invalid("style", "the layout has styles of its own; leave out the style document")
+			return api.Invalid("style", "the layout contains its own styles; omit the style document")
 		}
 		return checkOfficeLayout(b.Layout)
 	case b.Layout != "":
@@ -41,10 +41,10 @@ func checkCustomLook(b api.ReportBody) error {
 		}
 	}
 	if b.Paper != "" && (b.Layout != "" || !slices.Contains([]string{render.FormatPDF, render.FormatDOCX, render.FormatXLSX}, b.Format)) {
-		return api.Invalid("paper", "the paper size can only be set for pdf, docx and xlsx reports without a layout")
+		return api.Invalid("paper", "the paper size can only be set for pdf, docx and xlsx reports that don't use a layout")
 	}
 	if b.Style != "" && b.Format != render.FormatDOCX {
-		return api.Invalid("style", "styles only apply to docx reports, not to %s", b.Format)
+		return api.Invalid("style", "a style document can only be used for docx reports, not for %s", b.Format)
 	}
 	return nil
 }
@@ -79,11 +79,11 @@ var officeFormats = map[string]bool{render.FormatDOCX: true, render.FormatPPTX: 
 func checkOfficeLayout(text string) error {
 	size, err := io.Copy(io.Discard, base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
 	if err != nil {
-		return api.Invalid("layout", "the layout is not valid base64; encode the file")
+		return api.Invalid("layout", "the layout is not valid Base64; encode the file as Base64")
 	}
 	if size > api.MaxOfficeLayoutBytes {
 		return api.Invalid(
-			"layout", "the layout is too large (%s; the maximum is %s); make its pictures smaller",
+			"layout", "the layout is too large (%s; the maximum is %s); reduce the size of its images",
 			wording.FormatByteSize(size), wording.FormatByteSize(api.MaxOfficeLayoutBytes),
 		)
 	}

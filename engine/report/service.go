@@ -265,23 +265,23 @@ func (s *Service) findEarlierAssessment(ctx context.Context, by api.Caller, a *a
 // an error if the request asks for a comparison or appendices that the template doesn't support.
 func (s *Service) addEarlierAssessment(ctx context.Context, by api.Caller, src *content.Source, b api.ReportBody) error {
 	if b.WithAppendices && b.Template != content.TemplateClient {
-		return api.Invalid("with_appendices", "only a report with the template client has appendices, not %s", b.Template)
+		return api.Invalid("with_appendices", "only the template client has appendices, not %s", b.Template)
 	}
 	if b.Compare == "" {
 		return nil
 	}
 	switch {
 	case b.Template != content.TemplateClient:
-		return api.Invalid("compare", "only a report with the template client compares assessments, not %s", b.Template)
+		return api.Invalid("compare", "only the template client can compare assessments, not %s", b.Template)
 	case b.Compare == src.Assessment.ID:
-		return api.Invalid("compare", "an assessment can't be compared with itself; give the id of an earlier one")
+		return api.Invalid("compare", "an assessment can't be compared with itself; specify the ID of an earlier assessment")
 	}
 	earlier, err := s.loadSource(ctx, by, b.Compare)
 	if err != nil {
 		return err
 	}
 	if earlier.SoA == nil {
-		return api.Invalid("compare", "the assessment %q has no Statement of Applicability to compare with", earlier.Assessment.Name)
+		return api.Invalid("compare", "assessment %q has no Statement of Applicability to compare with", earlier.Assessment.Name)
 	}
 	earlier.AuditHead, earlier.Brand = nil, content.Brand{}
 	src.Earlier = earlier
@@ -313,7 +313,7 @@ func (s *Service) toRenderRequest(b api.ReportBody) (r render.Request, err error
 	}
 	if b.Style != "" {
 		if r.Style, err = base64.StdEncoding.DecodeString(b.Style); err != nil {
-			return r, api.Invalid("style", "the style document is not valid base64; encode the file")
+			return r, api.Invalid("style", "the style document is not valid Base64; encode the file as Base64")
 		}
 	}
 	if b.Format == render.FormatPDF && s.Font != nil {

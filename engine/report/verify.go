@@ -89,7 +89,7 @@ func (s *Service) findReportByIDOrSHA256(ctx context.Context, by api.Caller, idO
 		return nil
 	})
 	if err == nil && found == nil {
-		err = api.NotFound("report", idOrSHA256).WithCause(fmt.Errorf("no report of this organization has the SHA-256 %s", idOrSHA256))
+		err = api.NotFound("report", idOrSHA256).WithCause(fmt.Errorf("this organization has no report with the SHA-256 hash %s", idOrSHA256))
 	}
 	return found, err
 }
@@ -125,27 +125,27 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	}
 	if out.Changed = diffSources(r.Sources, content.Provenance(src, contentTemplate(r.Template))); len(out.Changed) > 0 {
 		out.Outcome = "sources_changed"
-		out.Message = "The file is authentic. Its sources have changed since, so it can't be reproduced for comparison; " +
-			"the sources it lists are those at the time of writing."
+		out.Message = "The file is authentic. Its sources have changed since it was written, so it can't be reproduced " +
+			"for comparison. The listed sources are those at the time of writing."
 		return out, nil
 	}
 	if r.Template == auditPackage {
 		out.Outcome = "package"
-		out.Message = "The file is authentic, and its sources are unchanged. A package contains the audit trail as of its creation, " +
-			"so it is not reproduced; `service verify FILE` checks its contents."
+		out.Message = "The file is authentic, and its sources are unchanged. Audit packages contain the audit trail as of their creation, " +
+			"so they can't be reproduced; run `service verify FILE` to check the contents."
 		return out, nil
 	}
 	if hasCustomLook(r) {
 		out.Outcome = "custom_appearance"
-		out.Message = "The file is authentic, and its sources are unchanged. It was made with a custom template or custom styles, " +
+		out.Message = "The file is authentic, and its sources are unchanged. It was created with a custom template or custom styles, " +
 			"which are not stored, so it can't be reproduced for comparison."
 		return out, nil
 	}
 	if r.Sources[sourceWrittenBy] != s.ProgramVersion {
 		out.Outcome = "program_changed"
 		out.Message = fmt.Sprintf(
-			"The file is authentic, and its sources are unchanged. It was written by %s and this is %s, "+
-				"so it is not reproduced for comparison.",
+			"The file is authentic, and its sources are unchanged. It was written by %s, but this is %s, "+
+				"so it can't be reproduced for comparison.",
 			cmp.Or(r.Sources[sourceWrittenBy], "an earlier version"),
 			s.ProgramVersion,
 		)
@@ -161,11 +161,11 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	out.RegeneratedSHA256 = &sums[0]
 	if slices.Contains(sums, r.SHA256) {
 		out.RegeneratedSHA256, out.Outcome = &r.SHA256, "reproduced"
-		out.Message = "The file is authentic: reproduced from the same sources, it has the same bytes."
+		out.Message = "The file is authentic. A copy reproduced from the same sources is identical."
 		return out, nil
 	}
 	out.Outcome = "differs"
-	out.Message = "The file is authentic. The versions it lists are unchanged, but other content has changed since, " +
+	out.Message = "The file is authentic. The listed versions are unchanged, but other content has changed, " +
 		"such as a document record, an approval, a name or an installed font, so the reproduced report differs."
 	return out, nil
 }

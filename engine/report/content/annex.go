@@ -45,14 +45,14 @@ func (v *Report) annexSection() []block.Block {
 			done++
 		}
 	}
-	f.Add("Result", block.Text(fmt.Sprintf("%s apply, %d are excluded, %d are undecided; %d of those that apply are implemented.",
+	f.Add("Result", block.Text(fmt.Sprintf("%s apply, %d are excluded and %d are undecided; %d of the applicable controls are implemented.",
 		prose.Count(applies, "control", "controls"), excluded, len(rows)-applies-excluded, done)))
-	note := "Reasons for inclusion: Law, a law or regulation among the frameworks requires it. " +
-		"Contract, a contractual standard does. Best practice, a standard or baseline that the organization chose does. " +
-		"Risk, it treats a risk that the catalog or the organization names. A dash means that this is not a recorded reason."
+	note := "Reasons for inclusion. Law: a law or regulation among the frameworks requires the control. " +
+		"Contract: a contractual standard requires it. Best practice: a standard or baseline chosen by the organization requires it. " +
+		"Risk: the control treats a risk named by the catalog or the organization. A dash means that the reason is not recorded."
 	if !slices.ContainsFunc(v.SoAItems, func(it api.SoAItem) bool { return slices.Contains(it.InclusionReasons, "risk") }) {
-		note += " No control is linked to a risk yet: compare the controls with the risk treatment plan before using this statement " +
-			"for certification (ISO 27001, 6.1.3)."
+		note += " No control is linked to a risk yet. Before using this statement for certification, compare the controls with the " +
+			"risk treatment plan (ISO 27001, 6.1.3)."
 	}
 	return []block.Block{f, v.annexATable(rows), block.NewPara("", note)}
 }
@@ -103,7 +103,7 @@ func annexInclusion(r requirementCoverage) (included string, applicable []*api.S
 // it is implemented.
 func (v *Report) annexATable(rows []requirementCoverage) block.Table {
 	t := block.Table{
-		Caption: "Controls of Annex A in order, with reasons and status", Empty: "The catalog has no Annex A controls.",
+		Caption: "Annex A controls in order, with reasons and status", Empty: "The catalog has no Annex A controls.",
 		Columns: []block.Column{{Name: "Control of Annex A", Width: 9}, {Name: "Applies", Width: 3}},
 	}
 	for _, c := range inclusionReasonColumns {
@@ -143,7 +143,7 @@ func (v *Report) annexJustification(r requirementCoverage, included string, appl
 		}
 		switch {
 		case len(r.items) == 0:
-			return block.Text("Not assessed, because no control in the catalog is mapped to it.")
+			return block.Text("Not assessed, because no control in the catalog is mapped to this Annex A control.")
 		case len(why) == 0:
 			return block.Text("No reason was given.")
 		}
@@ -173,9 +173,9 @@ func (v *Report) describeSupport(notEvidenced bool, items []*api.SoAItem) string
 	if len(documents) > 0 && !notEvidenced {
 		return list
 	}
-	text := "No document that was read shows it."
+	text := "None of the documents read shows that the control is in place."
 	if n := v.unreadDocuments; n > 0 {
-		text += fmt.Sprintf(" %s not read, or not in full; see Documents.", prose.Count(n, "document was", "documents were"))
+		text += fmt.Sprintf(" %s not read completely; see Documents.", prose.Count(n, "document was", "documents were"))
 	}
 	if len(documents) > 0 {
 		text += " Related: " + list

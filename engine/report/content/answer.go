@@ -14,12 +14,12 @@ import (
 func (s *Story) writeHeadline() string {
 	switch s.Posture.Rating {
 	case "not assessed":
-		return "No answer yet: nothing has been assessed"
+		return "No rating yet: nothing has been assessed"
 	case "unproven":
 		if p := s.Posture; p.NotEvidenced == p.Applicable {
-			return "Unproven: for no measure is there enough evidence either way"
+			return "Unproven: there is not enough evidence to judge any of the measures"
 		}
-		return "Unproven: for most measures there is not enough evidence either way"
+		return "Unproven: there is not enough evidence to judge most of the measures"
 	}
 	h := prose.Capitalize(s.Posture.Rating)
 	if s.Strongest != "" {
@@ -35,14 +35,14 @@ func (s *Story) describeExtremes() string {
 		n := len(s.silentDomains())
 		switch {
 		case n > 1 && n == len(s.Domains):
-			return fmt.Sprintf("None of the %d domains can be judged, for lack of evidence", n)
+			return fmt.Sprintf("None of the %d domains can be judged because evidence is missing", n)
 		case n > 0:
-			return fmt.Sprintf("%s of %s can't be judged for lack of evidence",
+			return fmt.Sprintf("%s of %s can't be judged because evidence is missing",
 				prose.GroupThousands(n), prose.Count(len(s.Domains), "domain", "domains"))
 		}
 		return "Where each domain stands"
 	}
-	return fmt.Sprintf("%s is strongest; %s is weakest", s.Strongest, s.Weakest)
+	return fmt.Sprintf("The strongest domain is %s; the weakest is %s", s.Strongest, s.Weakest)
 }
 
 // writeAnswer returns three sentences for a board: the current status, the possible consequences,
@@ -61,7 +61,7 @@ func (v *Report) writeAnswer(s *Story) []string {
 	}
 	client := wording.OrDefault(v.client, "The organization")
 	first := fmt.Sprintf(
-		"%s can show that %s of the %s that apply%s %s in place",
+		"%s can demonstrate that %s of the %s that apply%s %s in place",
 		client, prose.GroupThousands(p.Implemented), prose.Count(p.Applicable, "measure", "measures"), against,
 		map[bool]string{true: "is", false: "are"}[p.Implemented == 1],
 	)
@@ -69,19 +69,19 @@ func (v *Report) writeAnswer(s *Story) []string {
 		first += fmt.Sprintf(" and %s partly", prose.GroupThousands(p.Partially))
 	}
 	if p.Implemented+p.Partially == 0 {
-		first = fmt.Sprintf("%s can show none of the %s that apply%s", client, prose.Count(p.Applicable, "measure", "measures"), against)
+		first = fmt.Sprintf("%s can't demonstrate any of the %s that apply%s", client, prose.Count(p.Applicable, "measure", "measures"), against)
 	}
 	if p.NotImplemented > 0 {
-		first += fmt.Sprintf("; its own documents say that %s not in place", prose.Count(p.NotImplemented, "is", "are"))
+		first += fmt.Sprintf("; according to the organization's own documents, %s not in place", prose.Count(p.NotImplemented, "is", "are"))
 	}
 	if p.Planned > 0 {
 		first += fmt.Sprintf("; %s only planned", prose.Count(p.Planned, "is", "are"))
 	}
 	switch {
 	case p.NotEvidenced == p.Applicable:
-		first += ": for each there is too little evidence to say"
+		first += ": there is too little evidence to judge them"
 	case p.NotEvidenced > 0:
-		first += fmt.Sprintf("; for %s (%s) there is too little evidence to say",
+		first += fmt.Sprintf("; there is too little evidence to judge %s (%s)",
 			prose.GroupThousands(p.NotEvidenced), wording.FormatPercent(p.NotEvidenced, p.Applicable))
 	}
 	out := []string{first + "." + v.evidenceLimits()}
@@ -91,8 +91,8 @@ func (v *Report) writeAnswer(s *Story) []string {
 			names = append(names, wording.LowerFirst(r.Title))
 		}
 		if rs := s.Risks; len(rs) == 1 && len(rs[0].Includes) > 0 {
-			out = append(out, fmt.Sprintf("The main risk is that nobody knows: %s can't be ruled out, and an auditor, a customer or an insurer "+
-				"may not accept what can't be shown.", prose.Count(len(rs[0].Includes), "business risk", "business risks")))
+			out = append(out, fmt.Sprintf("The main risk is uncertainty: %s can't be ruled out, and an auditor, customer or insurer "+
+				"may not accept measures without evidence.", prose.Count(len(rs[0].Includes), "business risk", "business risks")))
 		} else {
 			out = append(out, fmt.Sprintf("Top risks: %s; in the worst case, %s.",
 				prose.JoinAnd(names), rs[worstEvidencedRisk(rs)].Consequence))
@@ -101,16 +101,16 @@ func (v *Report) writeAnswer(s *Story) []string {
 		out = append(out, v.explainNoRisks())
 	}
 	if n := v.countOpenActions(); n > 0 {
-		third := fmt.Sprintf("The plan has %s, with an effort of about %s", prose.Count(n, "action", "actions"), s.Effort)
+		third := fmt.Sprintf("The plan has %s, with an estimated effort of %s", prose.Count(n, "action", "actions"), s.Effort)
 		if last := v.lastDueDate(); last != "" {
 			third += " until " + formatLongDate(last)
 		}
 		switch asks := v.evidenceRequests(); {
 		case asks == n:
-			third += "; it asks only for evidence of what may already be done, and gaps found then come in addition"
+			third += "; it only collects evidence of measures that may already be in place, and any gaps found will require additional work"
 		case asks > 0:
-			third += fmt.Sprintf("; %s only for evidence of what may already be done, and gaps found then come in addition",
-				prose.Count(asks, "of them asks", "of them ask"))
+			third += fmt.Sprintf("; %s evidence of measures that may already be in place, and any gaps found will require additional work",
+				prose.Count(asks, "of them only collects", "of them only collect"))
 		}
 		out = append(out, third+".")
 	} else if v.POAM == nil {
@@ -124,9 +124,9 @@ func (v *Report) writeAnswer(s *Story) []string {
 // explainNoRisks returns a sentence about why the report has no risks.
 func (v *Report) explainNoRisks() string {
 	if v.Gap == nil {
-		return "No gap analysis has been drafted yet, so no risk is known."
+		return "No gap analysis has been drafted yet, so the risks are not known."
 	}
-	return "The evidence shows no gap that needs action."
+	return "The evidence shows no gaps that require action."
 }
 
 // worstEvidencedRisk returns the index of the first risk with findings shown by the evidence, or 0
@@ -166,11 +166,11 @@ func (v *Report) lastDueDate() (last api.Date) {
 // writeDecision returns what the board is asked to decide.
 func (v *Report) writeDecision(s *Story) string {
 	if v.POAM == nil {
-		return "Have the assessment completed: there is no plan yet to decide on."
+		return "Have the assessment completed first; there is no plan to approve yet."
 	}
 	open := v.countOpenActions()
 	if open == 0 {
-		return "Confirm that the remaining risks are accepted; the plan has no open actions."
+		return "Accept the remaining risks; the plan has no open actions."
 	}
 	var asks []string
 	requests := v.evidenceRequests()
@@ -178,9 +178,9 @@ func (v *Report) writeDecision(s *Story) string {
 	case s.Posture.Rating == "unproven" && 2*requests > open:
 		asks = append(asks, fmt.Sprintf("have existing evidence collected first (%s)", prose.Count(requests, "request", "requests")))
 	case v.approvalStatus(api.GatePOAM).approved:
-		asks = append(asks, fmt.Sprintf("release the approved plan of %s", prose.Count(open, "action", "actions")))
+		asks = append(asks, fmt.Sprintf("start work on the approved plan with %s", prose.Count(open, "action", "actions")))
 	default:
-		asks = append(asks, fmt.Sprintf("approve the plan of %s", prose.Count(open, "action", "actions")))
+		asks = append(asks, fmt.Sprintf("approve the plan with %s", prose.Count(open, "action", "actions")))
 	}
 	items, effort, until := 0, Effort{}, ""
 	for _, q := range s.Roadmap { // the next quarters, until they contain a quarter of the open items
@@ -198,7 +198,7 @@ func (v *Report) writeDecision(s *Story) string {
 		if s.WithoutOwner == open {
 			all = "each action"
 		}
-		asks = append(asks, "name an owner for "+all)
+		asks = append(asks, "assign an owner for "+all)
 	}
 	return prose.Capitalize(prose.JoinAnd(asks)) + "."
 }

@@ -50,7 +50,7 @@ func (s *Source) approvalStatus(g api.Gate) approvalStatus {
 	case v.Status != api.VersionApproved:
 		st.reason = name + " is " + describeStatus(v.Status) + ", not approved."
 	case st.approval != nil && st.approval.TargetSHA256 != v.ContentSHA256:
-		st.reason = name + " has changed since it was approved, so the approval no longer applies."
+		st.reason = name + " has been changed since its approval, so the approval no longer applies."
 	default:
 		st.approved = true
 	}

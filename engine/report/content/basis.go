@@ -32,7 +32,7 @@ func (v *Report) basisSection() []block.Block {
 	if v.Catalog.IsStarter {
 		f.Add("Official", block.Text("No. "+StarterNotice))
 	} else {
-		f.Add("Official", block.Text("Yes: imported from the workbook with the hash above."))
+		f.Add("Official", block.Text("Yes; the catalog was imported from the workbook with the hash above."))
 	}
 	if names := v.frameworkNames(); len(names) > 0 {
 		f.AddList("Frameworks", names)
@@ -48,7 +48,7 @@ func (v *Report) basisSection() []block.Block {
 	if h := v.AuditHead; h != nil && h.Sequence > 0 {
 		f.Add(
 			"Audit trail",
-			block.Text(fmt.Sprintf("record %d, SHA-256 %s, signed by the installation's key %s", h.Sequence, h.Hash, h.KeyID)),
+			block.Text(fmt.Sprintf("record %d, SHA-256 %s, signed with the installation's key %s", h.Sequence, h.Hash, h.KeyID)),
 		)
 		f.Add("Audit signature", block.Text(h.Signature))
 	}
@@ -63,7 +63,7 @@ func (v *Report) basisSection() []block.Block {
 	}
 	out := []block.Block{f, block.Heading{ID: v.anchors.assign("basis", "limits"), Text: "Limits"}, v.limitsList()}
 	if inputs := v.inputsTable(); len(inputs.Rows) > 0 {
-		out = append(out, block.Heading{ID: v.anchors.assign("basis", "inputs"), Text: "Inputs of each version"}, inputs)
+		out = append(out, block.Heading{ID: v.anchors.assign("basis", "inputs"), Text: "Inputs to each version"}, inputs)
 	}
 	return out
 }
@@ -97,13 +97,13 @@ func (v *Report) limitsList() block.List {
 				names[i] += " (" + strings.TrimSuffix(*d.Error, ".") + ")"
 			}
 		}
-		add("Could not be read: %s.", strings.Join(names, "; "))
+		add("Documents that could not be read: %s.", strings.Join(names, "; "))
 	}
 	if unread := v.describeNotRead(); unread != "" {
-		add("Not read in the documents: %s.", unread)
+		add("Content of the documents that was not read: %s.", unread)
 	}
 	if note := v.Summary.UnreadEvidence.Note(); note != "" {
-		add("%s The rules read English only, so controls that these passages cover may be rated too low.", note)
+		add("%s The rules only understand English, so controls covered by these passages may be rated too low.", note)
 	}
 	if v.Template.HasDeliverable(api.GateSoA) && v.SoA != nil {
 		var open, unseen []string
@@ -137,12 +137,12 @@ func (v *Report) limitsList() block.List {
 		}
 		if n > 0 {
 			add(
-				"%s no maturity level because there is no evidence to rate; averages exclude them.",
+				"%s no maturity level because there is no evidence to rate, and no effect on averages.",
 				prose.Count(n, "control has", "controls have"),
 			)
 		}
 	}
-	add("Confidence expresses how certain the method is of its own result. It is not the probability of an audit outcome.")
+	add("Confidence expresses how certain the assessment method is of its own result. It does not predict the outcome of an audit.")
 	return l
 }
 

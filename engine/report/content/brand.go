@@ -55,7 +55,7 @@ func NormalizeLogo(file []byte) ([]byte, error) {
 	if err != nil || kind != "png" && kind != "jpeg" {
 		return nil, api.Invalid(
 			"logo",
-			"the logo is not a PNG or JPEG (it looks like %s); save it as one of these",
+			"the logo is not a PNG or JPEG (it looks like %s); save it in one of these formats",
 			http.DetectContentType(file),
 		)
 	}
@@ -111,10 +111,10 @@ func (b Brand) Validate() error {
 	}
 	for _, t := range []struct{ field, value string }{{"line", b.Line}, {"footer", b.Footer}} {
 		if n := utf8.RuneCountInString(t.value); n > maxBrandTextLength {
-			return api.Invalid(t.field, "text has %d characters; the maximum is %d", n, maxBrandTextLength)
+			return api.Invalid(t.field, "the text has %d characters; the maximum is %d", n, maxBrandTextLength)
 		}
 		if strings.ContainsAny(t.value, "\r\n") {
-			return api.Invalid(t.field, "text must be a single line")
+			return api.Invalid(t.field, "the text must be a single line")
 		}
 	}
 	if len(b.Logo) > 0 {

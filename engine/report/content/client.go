@@ -116,7 +116,7 @@ func (v *Report) answerTiles() block.Facts {
 func (v *Report) postureTable() block.Table {
 	p := v.Story().Posture
 	t := block.Table{
-		Caption: fmt.Sprintf("Status of the %s that apply, based on the evidence", prose.Count(p.Applicable, "measure", "measures")),
+		Caption: fmt.Sprintf("Status of the %s in scope, based on the evidence", prose.Count(p.Applicable, "measure", "measures")),
 		Columns: []block.Column{
 			{Name: "Status", Width: 5},
 			{Name: "Measures", Width: 3, Number: true},
@@ -189,7 +189,7 @@ func (v *Report) briefSection() []block.Block {
 	if len(left) == 1 {
 		where = "it"
 	}
-	return append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; the report for the client has %s.", prose.JoinAnd(left), where)),
+	return append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s. See the client report for %s.", prose.JoinAnd(left), where)),
 		block.NewPara("empty", v.versionsSentence()))
 }
 
@@ -206,9 +206,9 @@ func (v *Report) risksSection() []block.Block {
 	for _, r := range s.Risks {
 		findings += r.Shown + r.Unknown
 	}
-	smaller, last := "", " A gap shown by the evidence weighs more than one that merely lacks evidence."
+	smaller, last := "", " Gaps shown by the evidence weigh more than gaps where evidence is merely missing."
 	if len(s.Risks) == 1 && s.Risks[0].Shown == 0 {
-		last = " None of them is shown by the evidence; there is too little of it."
+		last = " There is too little evidence to confirm any of these findings."
 	}
 	if n := len(s.MinorRisks); n > 0 {
 		smaller = fmt.Sprintf(" and %s", prose.Count(n, "smaller one", "smaller ones"))
@@ -217,7 +217,7 @@ func (v *Report) risksSection() []block.Block {
 		last = strings.TrimSuffix(last, ".") + ", so missing evidence comes last."
 	}
 	out := []block.Block{
-		block.NewPara("", fmt.Sprintf("The %s of the gap analysis that need action lead to %s%s.%s",
+		block.NewPara("", fmt.Sprintf("The gap analysis has %s requiring action, leading to %s%s.%s",
 			prose.Count(findings+s.minorFindings, "finding", "findings"), prose.Count(len(s.Risks), "key risk", "key risks"), smaller, last)),
 		v.riskTable(),
 	}
@@ -230,13 +230,13 @@ func (v *Report) risksSection() []block.Block {
 			strings.Join(s.MinorRisks, ", "), prose.Count(s.minorFindings, "finding", "findings")))
 	}
 	if n := len(v.Findings) - findings - s.minorFindings; n > 0 {
-		left = append(left, prose.Count(n, "finding that needs", "findings that need")+" no action beyond better records")
+		left = append(left, prose.Count(n, "finding that needs", "findings that need")+" only better records")
 	}
 	left = append(left, fmt.Sprintf("the details of all %s", prose.Count(len(v.Findings), "finding", "findings")))
 	if len(v.Findings) == 1 {
 		left[len(left)-1] = "the details of the finding"
 	}
-	return append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s has them.",
+	return append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s. See %s.",
 		prose.JoinAnd(left), s.appendixName(TemplateGapAnalysis))))
 }
 
@@ -273,7 +273,7 @@ func (v *Report) riskCard(r *KeyRisk) block.Card {
 	f.AddText("Cause", prose.Capitalize(r.Cause)+".")
 	f.AddText("Event", prose.Capitalize(r.Event)+".")
 	f.AddText("Consequence", prose.Capitalize(r.Consequence)+".")
-	f.AddList("Can't be ruled out", r.Includes)
+	f.AddList("Risks that can't be ruled out", r.Includes)
 	for _, e := range r.Evidence {
 		f.Add("Evidence", block.Prose("“"+prose.Truncate(strings.Join(strings.Fields(e.Quote), " "), 220)+"”").With(
 			block.Span{Text: " " + citation(e), UserText: true}))
@@ -320,14 +320,14 @@ func (v *Report) postureSection() []block.Block {
 	if v.SoA == nil || len(s.Domains) == 0 {
 		return []block.Block{block.NewPara("empty", "No Statement of Applicability has been drafted yet, so nothing can be shown yet.")}
 	}
-	order := "the one with the smallest share in place first"
+	order := "starting with the domain with the smallest share of measures in place"
 	if s.Weakest != "" {
-		order = fmt.Sprintf("weakest first; those with fewer than %d measures, or without evidence on most of them, are last", minComparedControls)
+		order = fmt.Sprintf("weakest first; domains with fewer than %d measures, or with too little evidence for most of them, are last", minComparedControls)
 	}
 	out := []block.Block{
 		block.Heading{ID: v.anchors.assign("posture", "heat"), Text: "By domain"},
 		block.NewPara("", "Each row is a domain, "+order+". "+
-			"The darker a cell, the larger its share of the domain’s measures; the number counts them."),
+			"Each cell shows a number of measures; the darker the cell, the larger their share of the domain."),
 		v.statusHeatMap(),
 	}
 	if m := v.MaturitySummary; m != nil && m.Overall.Mean != nil {
@@ -418,7 +418,7 @@ func (v *Report) profilesSection() []block.Block {
 		return []block.Block{block.NewPara("empty", "Nothing has been assessed yet.")}
 	}
 	var out []block.Block
-	silent := block.Table{Caption: "Domains without enough evidence on any measure", Columns: []block.Column{
+	silent := block.Table{Caption: "Domains without enough evidence to judge any measure", Columns: []block.Column{
 		{Name: "Domain", Width: 7},
 		{Name: "Measures", Width: 3, Number: true},
 		{Name: "First action", Width: 10},
@@ -442,7 +442,7 @@ func (v *Report) profilesSection() []block.Block {
 		out = append(out, silent)
 	}
 	if more := len(s.Domains) - maxProfiles; more > 0 {
-		out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s lists all their measures.",
+		out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s. See %s for all of their measures.",
 			prose.Count(more, "domain", "domains"), s.appendixName(TemplateSoA))))
 	}
 	return out
@@ -524,7 +524,7 @@ func (v *Report) standardsSection() []block.Block {
 			continue
 		}
 		t := block.Table{
-			Caption: fmt.Sprintf("%s: requirements to work on, worst first", name),
+			Caption: fmt.Sprintf("%s: requirements that need work, worst first", name),
 			Columns: []block.Column{{Name: "Requirement", Width: 9}, {Name: "Status", Width: 4}, {Name: "Measures", Width: 8}},
 		}
 		for _, r := range open[:min(len(open), maxOpenRequirements)] {
@@ -540,7 +540,7 @@ func (v *Report) standardsSection() []block.Block {
 		}
 		out = append(out, block.Heading{ID: v.anchors.assign("standard", fc.framework.Code), Text: name}, t)
 		if more := len(open) - maxOpenRequirements; more > 0 {
-			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s of %s; %s has them all.",
+			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s of %s. See %s for the complete list.",
 				prose.Count(more, "further requirement", "further requirements"), name, v.Story().appendixName(TemplateSoA))))
 		}
 	}
@@ -557,7 +557,7 @@ func (v *Report) roadmapSection() []block.Block {
 		return []block.Block{block.NewPara("empty", "The plan has no open actions.")}
 	}
 	out := []block.Block{
-		block.NewPara("", fmt.Sprintf("%s open, with an effort of about %s. %s",
+		block.NewPara("", fmt.Sprintf("%s open, with an estimated effort of %s. %s",
 			prose.Count(v.countOpenActions(), "action remains", "actions remain"), s.Effort, effortAssumption)),
 		v.roadmapPicture(),
 		v.roadmapTable(),
@@ -566,7 +566,7 @@ func (v *Report) roadmapSection() []block.Block {
 		q := &s.Roadmap[i]
 		out = append(out, block.Heading{ID: v.anchors.assign("quarter", q.Name), Text: q.Name}, v.quarterTable(q))
 		if q.More > 0 {
-			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s due in %s; %s has them all.",
+			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s due in %s. See %s for the complete list.",
 				prose.Count(q.More, "further action", "further actions"), q.Name, s.appendixName(TemplatePOAM))))
 		}
 	}
@@ -632,8 +632,8 @@ func (v *Report) methodSection() []block.Block {
 	}
 	add("Documents describe what should be done; practice may differ. Records of practice take precedence over documents.")
 	add("“Too little evidence” does not mean that a measure is missing.")
-	add("Severity combines the weight of a measure, how much of it is missing, and how many requirements depend on it. " +
-		"Money is not estimated.")
+	add("Severity combines the weight of the measure, the share of it that is missing, and the number of requirements " +
+		"that depend on it. Costs are not estimated.")
 	add(effortAssumption)
 	if v.Catalog.IsStarter {
 		add(StarterNotice)
@@ -649,7 +649,7 @@ func (v *Report) reviewNote() string {
 	}
 	reviewed := all - v.SoA.LinesNotReviewed
 	if reviewed == 0 {
-		return fmt.Sprintf("No person reviewed any of the %s.", prose.Count(all, "verdict", "verdicts"))
+		return fmt.Sprintf("None of the %s have been reviewed by a person.", prose.Count(all, "verdict", "verdicts"))
 	}
 	return fmt.Sprintf("A person reviewed %s of %s.", prose.GroupThousands(reviewed), prose.Count(all, "verdict", "verdicts"))
 }
@@ -657,7 +657,7 @@ func (v *Report) reviewNote() string {
 // describeScore describes the share on which the overall rating is based.
 func (v *Report) describeScore() string {
 	if pct := v.Story().Posture.CompliancePct; pct != nil {
-		return fmt.Sprintf(" That share is %s%% here.", prose.Decimal(*pct))
+		return fmt.Sprintf(" In this assessment, that share is %s%%.", prose.Decimal(*pct))
 	}
 	return ""
 }
@@ -674,7 +674,7 @@ func (v *Report) appendicesSection() []block.Block {
 	for _, a := range v.Story().Appendices {
 		where := block.Text(a.filename)
 		if a.Items == 0 {
-			where = block.Text("not drafted yet, or empty")
+			where = block.Text("not drafted yet or empty")
 		}
 		if v.Template.hasSection(a.section) {
 			where = block.Cell{{Text: "in this document", Ref: string(a.section)}}

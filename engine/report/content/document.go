@@ -58,7 +58,7 @@ func (v *Report) briefNotices() (out []string) {
 		}
 	}
 	if len(names) > 0 {
-		out = append(out, outdatedPrefix+"The basis of the "+prose.JoinAnd(names)+" has changed since.")
+		out = append(out, outdatedPrefix+"The data used for the "+prose.JoinAnd(names)+" has changed.")
 	}
 	return out
 }
@@ -154,7 +154,7 @@ func (v *Report) Section(p SectionID) block.Section {
 		s.Title, s.Blocks = "Risks and plan", v.briefSection()
 		return s
 	case SectionAnnex:
-		s.Title, s.Blocks = "Applicability by control of Annex A", v.annexSection()
+		s.Title, s.Blocks = "Applicability of each Annex A control", v.annexSection()
 		return v.withApprovalNote(s, api.GateSoA)
 	case SectionRisks:
 		s.Title, s.Blocks = "Key risks", v.risksSection()
@@ -163,7 +163,7 @@ func (v *Report) Section(p SectionID) block.Section {
 		s.Title, s.Blocks = "Where the organization stands", v.postureSection()
 		return s
 	case SectionTrend:
-		s.Title, s.Blocks = "What changed since the earlier assessment", v.trendSection()
+		s.Title, s.Blocks = "Changes since the earlier assessment", v.trendSection()
 		return s
 	case SectionRoadmap:
 		s.Title, s.Blocks = "Roadmap", v.roadmapSection()
@@ -371,7 +371,7 @@ func (v *Report) versionsSentence() string {
 	if len(parts) == 0 {
 		return "Nothing has been drafted yet."
 	}
-	return "Based on " + prose.JoinAnd(parts) + "; in parentheses, the beginning of the SHA-256 of each version’s content."
+	return "Based on " + prose.JoinAnd(parts) + ". The values in parentheses are the first digits of each version’s SHA-256 hash."
 }
 
 // shortHash is the number of hexadecimal digits of a hash that is shown where there is no room for all.
@@ -460,7 +460,7 @@ func (v *Report) unquotedEvidenceBlocks(code string, all []api.Evidence, parts .
 func formatConfidence(confidence float64, overridden bool) string {
 	out := fmt.Sprintf("%.0f%%", confidence*100)
 	if overridden {
-		out += " for the automatic verdict (overridden)"
+		out += " for the automatic verdict, which was overridden"
 	}
 	return out
 }

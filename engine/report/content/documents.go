@@ -49,7 +49,7 @@ func (v *Report) documentsSection() []block.Block {
 			block.NewPara(
 				"",
 				fmt.Sprintf(
-					"This report cites %s since been removed.",
+					"This report cites %s been removed in the meantime.",
 					prose.Count(len(removed), "document that has", "documents that have"),
 				),
 			),
@@ -68,7 +68,7 @@ func (v *Report) documentsSection() []block.Block {
 		)
 	}
 	if unread := v.describeNotRead(); unread != "" {
-		summary += " Not read in them: " + unread + "; the register lists it for each."
+		summary += " The following content was not read: " + unread + ". The register lists it for each document."
 	}
 	if note := v.Summary.UnreadEvidence.Note(); note != "" {
 		summary += " " + note
@@ -83,7 +83,7 @@ func (v *Report) documentsSection() []block.Block {
 		for _, d := range unread {
 			why := "Processing failed; no reason was recorded."
 			if d.Status != api.DocumentFailed {
-				why = "It had not been processed yet."
+				why = "The document had not been processed yet."
 			}
 			t.Rows = append(
 				t.Rows,
@@ -130,7 +130,7 @@ func (v *Report) documentsSection() []block.Block {
 		f.AddList("Warnings", d.Warnings)
 		f.AddText("Not read", api.DescribeNotRead(d.NotRead))
 		if d.Outdated {
-			f.AddText("Outdated", "It was read by an older version of the program.")
+			f.AddText("Outdated", "The document was read by an older version of this program.")
 		}
 		var detail []block.Block
 		if len(f.Items) > 0 {
@@ -188,7 +188,7 @@ func (v *Report) approvalsSection() []block.Block {
 			block.Prose(wording.OrDefault(wording.OrEmpty(a.Reason), "–")), block.Mono(a.TargetSHA256),
 		}})
 	}
-	return []block.Block{block.NewPara("", "An approval applies only to the content with the hash shown."), t}
+	return []block.Block{block.NewPara("", "An approval applies only to content with the hash shown."), t}
 }
 
 // ActorNameWithType returns the name of an actor. If the actor is not a user, the type of actor is added.

@@ -21,7 +21,7 @@ func (v *Report) examinedSection() []block.Block {
 	s := v.Story()
 	read, unread := v.partitionDocuments()
 	cited := v.citationsByDocument()
-	out = append(out, block.NewPara("", v.describeExamined()+" No system was tested, no site visited and nobody interviewed."))
+	out = append(out, block.NewPara("", v.describeExamined()+" No systems were tested, no sites were visited and nobody was interviewed."))
 	if read > 0 {
 		t := block.Table{Caption: "Documents examined, most cited first", Columns: []block.Column{
 			{Name: "Document", Width: 10},
@@ -42,7 +42,7 @@ func (v *Report) examinedSection() []block.Block {
 		}
 		out = append(out, t)
 		if more := len(docs) - maxListedDocuments; more > 0 {
-			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s has the whole register.",
+			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s. See %s for the complete register.",
 				prose.Count(more, "document", "documents"), s.appendixName(TemplateSoA))))
 		}
 	}
@@ -61,7 +61,7 @@ func (v *Report) examinedSection() []block.Block {
 		add("%s could not be read.", prose.Count(more, "more document", "more documents"))
 	}
 	if n := v.describeNotRead(); n != "" {
-		add("Not read inside the documents: %s.", n)
+		add("Content of the documents that was not read: %s.", n)
 	}
 	if v.Scope != nil {
 		for _, x := range v.Scope.Exclusions[:min(len(v.Scope.Exclusions), 10)] {
@@ -69,7 +69,7 @@ func (v *Report) examinedSection() []block.Block {
 		}
 	}
 	if p := s.Posture; p.Excluded > 0 {
-		add("%s do not apply and were not assessed; %s has the reason for each.",
+		add("%s do not apply and were not assessed. See %s for the reasons.",
 			prose.Count(p.Excluded, "measure", "measures"), s.appendixName(TemplateSoA))
 	}
 	if n := s.Posture.NotEvidenced; n > 0 {
@@ -78,17 +78,17 @@ func (v *Report) examinedSection() []block.Block {
 		case len(names) == len(s.Domains):
 			line += fmt.Sprintf(", in all %s", prose.Count(len(names), "domain", "domains"))
 		case len(names) > 0:
-			line += fmt.Sprintf(", among them all of %s: %s", prose.Count(len(names), "domain", "domains"), strings.Join(names, "; "))
+			line += fmt.Sprintf(", including all measures in %s: %s", prose.Count(len(names), "domain", "domains"), strings.Join(names, "; "))
 		}
 		add("%s.", line)
 	}
 	if wanted := v.listWanted(); len(wanted) > 0 {
 		shown := wanted[:min(len(wanted), maxWanted)]
 		out = append(out, block.Heading{ID: v.anchors.assign("examined", "wanted"), Text: "Evidence to provide first"},
-			block.NewPara("", "These documents and records would settle what could not be judged, those that help most first. "+
-				"Providing those that already exist is the cheapest way to improve the result."), wantedTable(shown))
+			block.NewPara("", "With these documents and records, the open measures could be judged; the most useful are listed first. "+
+				"Providing the ones that already exist is the cheapest way to improve the result."), wantedTable(shown))
 		if more := len(wanted) - len(shown); more > 0 {
-			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s; %s has them with their actions.",
+			out = append(out, block.NewPara("", fmt.Sprintf("Not shown here: %s. See %s for the complete list with actions.",
 				prose.Count(more, "further piece of evidence", "further pieces of evidence"), s.appendixName(TemplatePOAM))))
 		}
 	}
@@ -177,7 +177,7 @@ func (v *Report) describeExamined() string {
 	case read == 0:
 		return fmt.Sprintf("None of the %s could be read.", prose.Count(all, "document", "documents"))
 	case partly > 0:
-		return fmt.Sprintf("%s of %s could be opened; %s not read in full, as stated below.",
+		return fmt.Sprintf("%s of %s could be opened; %s not read completely, as described below.",
 			prose.GroupThousands(read), prose.Count(all, "document", "documents"), prose.Count(partly, "of them was", "of them were"))
 	case read == all:
 		return fmt.Sprintf("All %s were read and examined.", prose.Count(all, "document", "documents"))

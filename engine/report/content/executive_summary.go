@@ -81,7 +81,7 @@ func (v *Report) describeSubject() string {
 // space, or "" if there is none.
 func (v *Report) evidenceLimits() (s string) {
 	if removed := v.removedCitedDocuments(); len(removed) > 0 {
-		s += fmt.Sprintf(" It relies on %s since been removed.", prose.Count(len(removed), "document that has", "documents that have"))
+		s += fmt.Sprintf(" It relies on %s been removed in the meantime.", prose.Count(len(removed), "document that has", "documents that have"))
 	}
 	if note := v.Summary.UnreadEvidence.Note(); note != "" {
 		s += " " + note
@@ -139,7 +139,7 @@ func (v *Report) describeControls() string {
 	}
 	if n := all[statusNotEvidenced]; n > 0 {
 		s += fmt.Sprintf(
-			" For %s (%s) there was too little evidence to judge, which does not mean they are not implemented.",
+			" There was too little evidence to judge %s (%s) of them; this does not mean that they are not implemented.",
 			prose.GroupThousands(n),
 			wording.FormatPercent(n, in),
 		)
@@ -177,7 +177,7 @@ func (v *Report) describeFindings() string {
 	}
 	s := "The gap analysis has " + prose.Count(len(v.Findings), "finding", "findings")
 	if met > 0 {
-		s += ", " + prose.GroupThousands(met) + " of them on controls that count as implemented"
+		s += ", " + prose.GroupThousands(met) + " of them on controls with the status implemented"
 	}
 	s += ": " + prose.JoinAnd(parts) + "."
 	top := v.Findings[:min(3, len(v.Findings))]
@@ -203,12 +203,12 @@ func (v *Report) describeMaturityOf(one, many string) string {
 	}
 	m := v.MaturitySummary
 	if m == nil || m.Overall.Mean == nil {
-		return "Maturity could not be rated because no " + one + " has evidence to rate."
+		return "Maturity could not be rated because there is not enough evidence for any " + one + "."
 	}
 	s := fmt.Sprintf("Average maturity is %s out of 5, based on the %s of %s with evidence",
 		prose.Decimal(*m.Overall.Mean), prose.GroupThousands(m.Overall.Assessed), prose.Count(m.Overall.Controls, one, many))
 	if m.Overall.Assessed == 1 {
-		s = fmt.Sprintf("Maturity is %s out of 5 for the only one of %s with evidence",
+		s = fmt.Sprintf("Maturity is %s out of 5, based on the only one of %s with evidence",
 			prose.Decimal(*m.Overall.Mean), prose.Count(m.Overall.Controls, one, many))
 	}
 	if m.Overall.TargetMean != nil {
@@ -221,7 +221,7 @@ func (v *Report) describeMaturityOf(one, many string) string {
 		for i, d := range weak {
 			names[i] = fmt.Sprintf("%s (%s)", wording.OrDefault(d.DomainName, v.domainLabel(d.DomainCode)), prose.Decimal(*d.Mean))
 		}
-		s += " It is lowest in " + prose.JoinAnd(names) + "."
+		s += " The lowest averages are in " + prose.JoinAnd(names) + "."
 	}
 	return s
 }
@@ -302,7 +302,7 @@ func (v *Report) describeApprovalAndLimits() string {
 	} else {
 		s = append(s, "The Statement of Applicability, the gap analysis, the maturity assessment and the plan have each been approved.")
 		if unseen := v.approvedInAdvance(); len(unseen) > 0 {
-			s[0] = strings.TrimSuffix(s[0], ".") + ", of these in advance, before anyone had seen the content: " + prose.JoinAnd(unseen) + "."
+			s[0] = strings.TrimSuffix(s[0], ".") + "; approved in advance, before anyone had seen the content: " + prose.JoinAnd(unseen) + "."
 		}
 	}
 	s = append(s, v.outdatedMessages()...)

@@ -324,7 +324,7 @@ func drawFlow(left, middle, right *flowStage, first, second []flowStream) drawin
 			fmt.Sprintf("%s to %s: %s", shortenName(s.from), shortenName(s.to), prose.GroupThousands(int(s.n+0.5))),
 		)
 	}
-	d.Description = "The width of a stream is the number of controls. " + strings.Join(descriptions, "; ") + "."
+	d.Description = "The width of each stream represents the number of controls. " + strings.Join(descriptions, "; ") + "."
 	return d
 }
 

@@ -71,9 +71,9 @@ func (v *Report) ganttBlocks() []block.Block {
 	caption := "Timeline of open items, by due date"
 	if more > 0 {
 		caption = fmt.Sprintf(
-			"Timeline of open items: the first %d due; %s",
+			"Timeline of the first %d open items that are due; %s",
 			len(rows),
-			prose.Count(more, "more is listed below", "more are listed below"),
+			prose.Count(more, "more item is listed below", "more items are listed below"),
 		)
 	}
 	t := block.Table{Caption: caption, Columns: []block.Column{

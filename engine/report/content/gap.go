@@ -40,7 +40,7 @@ func (v *Report) gapSection() []block.Block {
 			block.NewPara(
 				"",
 				fmt.Sprintf(
-					"%s of the %s findings concern implemented controls. They identify missing evidence only; "+
+					"%s of the %s findings concern implemented controls. These findings only identify missing evidence; "+
 						"no plan item was created for them.",
 					prose.GroupThousands(met),
 					prose.GroupThousands(len(v.Findings)),
@@ -60,13 +60,13 @@ func (v *Report) gapSection() []block.Block {
 	}
 	if n := counts[asRequest]; n > 0 {
 		note := fmt.Sprintf(
-			"For %s there was too little evidence to judge, which does not mean they are not implemented. The next step is the same "+
-				"for each: ask the owner for evidence of the listed points, and implement what is missing. Locations of related passages "+
-				"are given; the workbook of the Statement of Applicability quotes the passages.",
+			"There was too little evidence to judge %s; this does not mean that they are not implemented. The next step is always "+
+				"the same: ask the owner for evidence of the listed points, and implement what is missing. The locations of related "+
+				"passages are listed; the Statement of Applicability workbook quotes the passages.",
 			prose.Count(n, "control", "controls"),
 		)
 		if !v.isForClients() {
-			note += " The number next to a severity is its points."
+			note += " The number next to each severity is its score in points."
 		}
 		out = append(
 			out,
@@ -121,14 +121,14 @@ func describeFindingForms(counts map[findingForm]int) string {
 		return "All findings are described in full."
 	}
 	s := fmt.Sprintf(
-		"Described in full: %s, the worst that the evidence shows and that have an action of their own, and all that a person "+
-			"added, edited or noted. The other %s are listed in tables that follow",
+		"Described in full: %s. These are the worst findings shown by the evidence that have their own action, and all findings "+
+			"that a person added, edited or annotated. The other %s are listed in the tables below",
 		prose.Count(counts[inFull], "finding", "findings"), prose.GroupThousands(rows),
 	)
 	if a, b := counts[asRow], counts[asRequest]; a > 0 && b > 0 {
 		s += fmt.Sprintf(" (%s further findings, %s with too little evidence)", prose.GroupThousands(a), prose.GroupThousands(b))
 	}
-	return s + ". The workbook of the gap analysis has every finding in full, with all quotes."
+	return s + ". The gap analysis workbook contains all findings in full, with all quotes."
 }
 
 // maxListedElements returns how many missing elements a row of a report for clients lists for a finding. Other reports
@@ -332,7 +332,7 @@ func (v *Report) findingCard(i int) block.Card {
 		d.Add("Confidence", block.Text(formatConfidence(f.Confidence, f.IsStatusOverruled())))
 	}
 	if !f.InCatalog {
-		d.Add("Catalog", block.Text("the catalog has no control with this code"))
+		d.Add("Catalog", block.Text("the catalog doesn't contain this control code"))
 	}
 	v.addEditFact(&d, &f.Item)
 	c.Blocks = append(c.Blocks, d)
@@ -347,7 +347,7 @@ func (v *Report) findingCard(i int) block.Card {
 	c.Blocks = append(c.Blocks, v.evidenceBlocks(quoted)...)
 	if more := len(unquoted) - len(quoted); more > 0 {
 		c.Blocks = append(c.Blocks, block.NewPara("empty",
-			fmt.Sprintf("%s in the workbook of the gap analysis.", prose.Count(more, "more passage is", "more passages are"))))
+			fmt.Sprintf("%s in the gap analysis workbook.", prose.Count(more, "more passage is", "more passages are"))))
 	}
 	return c
 }

@@ -114,7 +114,7 @@ func (v *Report) heatMapPicture() block.Picture {
 		y += high
 	}
 	d.Height = y + 6
-	d.Description = "The darker a cell, the more findings; each cell has its number. " + strings.Join(descriptions, ". ")
+	d.Description = "Each cell shows the number of findings; darker cells have more. " + strings.Join(descriptions, ". ")
 	return block.Picture{Drawing: d}
 }
 

@@ -48,7 +48,7 @@ func levelTable(scores []api.MaturityScore) block.Table {
 			assessed++
 		}
 	}
-	t := block.Table{Caption: "Controls by level (SCR-CMM)", Columns: []block.Column{
+	t := block.Table{Caption: "Controls by maturity level (SCR-CMM)", Columns: []block.Column{
 		{
 			Name:  "Level",
 			Width: 2,
@@ -74,7 +74,7 @@ func levelTable(scores []api.MaturityScore) block.Table {
 		block.Row{
 			Cells: []block.Cell{
 				block.Text("–"),
-				block.Text("Not assessed: no evidence to rate"),
+				block.Text("Not assessed because there is no evidence to rate"),
 				block.Number(len(scores) - assessed),
 				nil,
 			},

@@ -25,11 +25,11 @@ func (v *Report) modelReaderNotes() (out []string) {
 	first, second := v.modelReaders()
 	if first != "" {
 		out = append(out, fmt.Sprintf("A language model, %s, read the passages instead of the rules. Its verdicts can be more lenient than those "+
-			"of the rules; each rests on words that are verbatim in the documents. Another model may read them differently.", first))
+			"of the rules, but each is based on words quoted verbatim from the documents. Other models may judge differently.", first))
 	}
 	if second != "" {
-		out = append(out, fmt.Sprintf("A language model, %s, read the passages as a second reader. It changed no status; items on which it "+
-			"disagreed were marked for review.", second))
+		out = append(out, fmt.Sprintf("A language model, %s, read the passages as a second reader. The model changed no statuses; "+
+			"items where it disagreed were marked for review.", second))
 	}
 	return out
 }

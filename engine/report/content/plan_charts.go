@@ -72,7 +72,7 @@ func (v *Report) burnDownBlocks() []block.Block {
 		return nil
 	}
 	t := block.Table{
-		Caption: fmt.Sprintf("Burn-down of %s if each is completed by its due date", prose.Count(start, "open item", "open items")),
+		Caption: fmt.Sprintf("Burn-down of %s, assuming completion by the due date", prose.Count(start, "open item", "open items")),
 		Columns: []block.Column{
 			{Name: "Period", Width: 6}, {Name: "Due", Width: 3, Number: true}, {Name: "Remaining", Width: 4, Number: true},
 		},
@@ -147,7 +147,7 @@ func burnDownChart(start int, steps []burnDownStep) block.Picture {
 		drawing.Label{X: 538, Y: 16, Size: drawing.SmallLabelSize, Text: "due in the period", Color: drawing.Ink},
 		drawing.Label{X: left, Y: bottom + 30, Size: drawing.SmallLabelSize, Text: "end of", Color: drawing.Soft},
 	)
-	d.Description = fmt.Sprintf("Starts at %d open items. ", start) + strings.Join(descriptions, "; ") + "."
+	d.Description = fmt.Sprintf("The chart starts at %d open items. ", start) + strings.Join(descriptions, "; ") + "."
 	return block.Picture{Drawing: d}
 }
 
@@ -279,6 +279,6 @@ func impactEffortChart(counts [][]int) block.Picture {
 		},
 		drawing.Label{X: left - 10, Y: 16, Size: drawing.SmallLabelSize, Text: "impact ↑", Anchor: drawing.End, Color: drawing.Soft},
 	)
-	d.Description = "Impact (severity) increases upward, effort to the right. " + strings.Join(descriptions, ", ") + "."
+	d.Description = "Impact (severity) increases toward the top, effort toward the right. " + strings.Join(descriptions, ", ") + "."
 	return block.Picture{Drawing: d}
 }

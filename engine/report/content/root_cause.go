@@ -27,17 +27,17 @@ const (
 )
 
 var rootCauses = []rootCause{
-	causeNotInPlace: {"Not in place", "The documents themselves say that it is not done. It has to be put in place."},
+	causeNotInPlace: {"Not in place", "The documents state that the control is not in place. Implement it."},
 	causeNotFollowed: {
 		"Rules not followed",
-		"A rule exists, but records show that it isn't followed or doesn't work. Find out why, before writing more rules.",
+		"A rule exists, but records show that it isn't followed or doesn't work. Find out why before writing more rules.",
 	},
-	causeNotDone:      {"Decided but not done", "It is planned. Hold the plan to its dates, or bring them forward where the risk is high."},
-	causeDisagreement: {"Documents that disagree", "Documents contradict each other. Decide which one is right, and correct the other."},
-	causeIncomplete:   {"Begun but not complete", "Part of it is in place. Extend it to everything in scope."},
-	causeNotWritten:   {"Not written down", "The documents leave parts of it open. Write down and approve the missing rules."},
-	causeNotRecorded:  {"Not recorded", "A rule exists, but nothing shows that it is followed. Keep records of it."},
-	causeUnknown:      {"Too little evidence to judge", "Ask the owner for evidence; put in place what turns out to be missing."},
+	causeNotDone:      {"Decided but not done", "The control is planned. Meet the planned dates, or move them forward where the risk is high."},
+	causeDisagreement: {"Documents that disagree", "The documents contradict each other. Decide which one is correct, and fix the other."},
+	causeIncomplete:   {"Begun but not complete", "The control is partly in place. Extend it to everything in scope."},
+	causeNotWritten:   {"Not written down", "The documents don't cover parts of the control. Document and approve the missing rules."},
+	causeNotRecorded:  {"Not recorded", "A rule exists, but nothing shows that it is followed. Keep records that prove it."},
+	causeUnknown:      {"Too little evidence to judge", "Ask the owner for evidence, and implement the parts that turn out to be missing."},
 }
 
 // rootCauseIndex returns the index of a finding's root cause.

@@ -45,7 +45,7 @@ func (v *Report) scopeSection() []block.Block {
 		}
 	}
 	if len(open) > 0 {
-		f.AddText("Limits", "None are specified for "+prose.JoinAnd(open)+".")
+		f.AddText("Limits", "The scope has no limits for "+prose.JoinAnd(open)+".")
 	}
 	if len(s.EditedFields) > 0 {
 		v.addEditFact(&f, &api.Item{EditedFields: s.EditedFields})
@@ -62,7 +62,7 @@ func (v *Report) scopeSection() []block.Block {
 	return []block.Block{
 		f,
 		block.Heading{ID: v.anchors.assign("scope", "traits"), Text: "Traits"},
-		block.NewPara("", "A control that only concerns organizations with a trait applies if the trait is true."), v.traitsTable(),
+		block.NewPara("", "Controls that only concern organizations with a certain trait apply if the trait is true."), v.traitsTable(),
 	}
 }
 
@@ -72,7 +72,7 @@ func (v *Report) traitsTable() block.Table {
 	}}
 	clients := v.isForClients()
 	if clients {
-		t.Caption = "The organization, as far as its documents say"
+		t.Caption = "The organization, as described in its documents"
 		t.Columns[0].Name, t.Columns[1].Name, t.Columns[2].Name = "Characteristic", "Answer", "Based on"
 	}
 	names := slices.Clone(api.TraitNames)
@@ -89,7 +89,7 @@ func (v *Report) traitsTable() block.Table {
 		value := map[string]string{"true": "Yes", "false": "No"}[trait.Value]
 		source, reason := wording.Label(trait.Source), trait.Reason
 		if clients && trait.Source == "default" {
-			source, reason = "–", "The documents don't say."
+			source, reason = "–", "The documents don't mention this."
 		}
 		t.Rows = append(t.Rows, block.Row{
 			Cells: []block.Cell{

@@ -132,7 +132,7 @@ func (v *Report) postureSlide() Slide {
 	s := v.Story()
 	if v.SoA == nil || len(s.Domains) == 0 {
 		return Slide{
-			Title: "Where the organization stands is not known yet",
+			Title: "The organization's status is not known yet",
 			Texts: []SlideText{{Text: "No Statement of Applicability has been drafted yet, so nothing can be shown yet."}},
 		}
 	}
@@ -165,9 +165,9 @@ func (v *Report) postureSlide() Slide {
 		if strongest != "" {
 			weakest--
 		}
-		out.Small = fmt.Sprintf("The %d weakest%s of %d domains; %s has all.", weakest, strongest, len(s.Domains), s.appendixName(TemplateSoA))
+		out.Small = fmt.Sprintf("The %d weakest%s of %d domains. See %s for all domains.", weakest, strongest, len(s.Domains), s.appendixName(TemplateSoA))
 		if s.Weakest == "" {
-			out.Small = fmt.Sprintf("%d of %d domains; %s has all.", slideDomains, len(s.Domains), s.appendixName(TemplateSoA))
+			out.Small = fmt.Sprintf("%d of %d domains. See %s for all domains.", slideDomains, len(s.Domains), s.appendixName(TemplateSoA))
 		}
 	}
 	return out
@@ -200,7 +200,7 @@ func (v *Report) riskSlides() (out []Slide) {
 			slide.Title = "Also to watch: " + wording.LowerFirst(part[0].Title)
 		}
 		if n := len(v.Story().MinorRisks); n > 0 && from+slideRisks >= len(risks) {
-			slide.Small = fmt.Sprintf("Not shown: %s; %s has every finding.",
+			slide.Small = fmt.Sprintf("Not shown: %s. See %s for all findings.",
 				prose.Count(n, "smaller risk", "smaller risks"), v.Story().appendixName(TemplateGapAnalysis))
 		}
 		out = append(out, slide)
@@ -239,10 +239,10 @@ func (v *Report) domainSlide() Slide {
 	}
 	out := Slide{Title: v.domainName(all[0].code) + " has the most serious findings", Table: t}
 	if !slices.ContainsFunc(v.Findings, func(f api.Finding) bool { return f.EvidencedRank() > 0 && f.Result != api.Met }) {
-		out.Title = "No finding is shown by evidence; those that would be most serious come first"
+		out.Title = "No finding is confirmed by evidence; the potentially most serious are listed first"
 	}
 	if len(all) > slideDomains {
-		out.Small = fmt.Sprintf("%d of %d domains with findings; %s has all.",
+		out.Small = fmt.Sprintf("%d of %d domains with findings. See %s for all domains.",
 			slideDomains, len(all), v.Story().appendixName(TemplateGapAnalysis))
 	}
 	return out
@@ -251,7 +251,7 @@ func (v *Report) domainSlide() Slide {
 func (v *Report) maturitySlide() Slide {
 	m := v.MaturitySummary
 	if v.Maturity == nil || m == nil || m.Overall.Mean == nil {
-		return Slide{Title: "Maturity is not known yet", Texts: []SlideText{{Text: v.describeMaturityOf("measure", "measures")}}}
+		return Slide{Title: "The maturity is not known yet", Texts: []SlideText{{Text: v.describeMaturityOf("measure", "measures")}}}
 	}
 	shown := radarDomains(m.Domains)
 	out := Slide{
@@ -287,7 +287,7 @@ func maturityRadarChart(shown []api.DomainMaturity) workbook.Chart {
 
 func (v *Report) frameworkSlide() Slide {
 	if v.SoA == nil {
-		return Slide{Title: "No standard was compared yet", Texts: []SlideText{{Text: "No Statement of Applicability has been drafted yet."}}}
+		return Slide{Title: "No standard has been assessed yet", Texts: []SlideText{{Text: "No Statement of Applicability has been drafted yet."}}}
 	}
 	chart := v.coverageChart()
 	for i, o := range coverageStatuses {
@@ -303,12 +303,12 @@ func (v *Report) frameworkSlide() Slide {
 			wording.OrDefault(fc.framework.Name, fc.framework.Code), fc.counts[statusImplemented], len(fc.requirements)))
 	}
 	out := Slide{
-		Title: fmt.Sprintf("%d of %d requirements of %s are shown to be in place", best.counts[statusImplemented], len(best.requirements),
+		Title: fmt.Sprintf("%d of %d requirements in %s are demonstrably in place", best.counts[statusImplemented], len(best.requirements),
 			wording.OrDefault(best.framework.Name, best.framework.Code)),
 		Chart: &chart, ChartText: strings.Join(text, "; ") + ".",
 	}
 	if more := len(v.coverage) - slideDomains; more > 0 {
-		out.Small = fmt.Sprintf("Not shown: %s; %s has all.",
+		out.Small = fmt.Sprintf("Not shown: %s. See %s for all standards.",
 			prose.Count(more, "more standard", "more standards"), v.Story().appendixName(TemplateSoA))
 	}
 	return out
@@ -342,7 +342,7 @@ func (v *Report) roadmapSlide() Slide {
 	s := v.Story()
 	if len(s.Roadmap) == 0 {
 		if v.POAM == nil {
-			return Slide{Title: "Nothing is planned yet", Texts: []SlideText{{Text: "No plan of action has been drafted yet."}}}
+			return Slide{Title: "There is no plan of action yet", Texts: []SlideText{{Text: "No plan of action has been drafted yet."}}}
 		}
 		return Slide{Title: "The plan has no open actions", Texts: []SlideText{{Text: v.describePlan()}}}
 	}
@@ -381,7 +381,7 @@ func (v *Report) roadmapSlide() Slide {
 		out.Title = "The open action requires about " + s.Effort.String()
 	}
 	if more := len(s.Roadmap) - slideQuarters; more > 0 {
-		out.Small = fmt.Sprintf("Not shown: %s; %s has all. %s",
+		out.Small = fmt.Sprintf("Not shown: %s. See %s for the whole plan. %s",
 			prose.Count(more, "later quarter", "later quarters"), s.appendixName(TemplatePOAM), effortAssumption)
 	}
 	return out
@@ -411,19 +411,19 @@ func (v *Report) examinedSlide() Slide {
 	if len(kinds) > 0 {
 		add("Examined: ", "%s.", strings.Join(kinds[:min(8, len(kinds))], ", "))
 	}
-	add("Not done: ", "no system was tested, no site visited and nobody interviewed.")
+	add("Not done: ", "no systems were tested, no sites were visited and nobody was interviewed.")
 	if len(unread) > 0 {
 		add("Not read: ", "%s.", prose.Count(len(unread), "document", "documents"))
 	}
 	if n := v.describeNotRead(); n != "" {
-		add("Not read inside the documents: ", "%s.", n)
+		add("Content of documents not read: ", "%s.", n)
 	}
 	if v.Scope != nil && len(v.Scope.Exclusions) > 0 {
 		add("Outside the scope: ", "%s.", strings.TrimRight(prose.Truncate(strings.Join(v.Scope.Exclusions, "; "), 2*slideText), "."))
 	}
 	if names := v.Story().silentDomains(); len(names) > 0 {
 		shown := names[:min(8, len(names))]
-		add("No sufficient evidence for: ", "%s%s.", strings.Join(shown, ", "), formatMore(len(names)-len(shown)))
+		add("Too little evidence for: ", "%s%s.", strings.Join(shown, ", "), formatMore(len(names)-len(shown)))
 	}
 	return out
 }

@@ -22,7 +22,7 @@ func (v *Report) coverageSection() []block.Block {
 		return append(out, block.NewPara("empty", "No Statement of Applicability has been drafted yet, so no requirement was assessed."))
 	}
 	if note := v.Summary.UnreadEvidence.Note(); note != "" {
-		out = append(out, block.NewPara("", note+" Requirements that it covers may be implemented nevertheless."))
+		out = append(out, block.NewPara("", note+" Requirements covered by unread evidence may be implemented nevertheless."))
 	}
 	if v.hasAnnex() {
 		out[0] = withoutEmptyStatuses(v.coverageTable())
@@ -35,7 +35,7 @@ func (v *Report) coverageSection() []block.Block {
 	if annex, isISO := annexAControls(v.coverage); isISO && !v.Template.hasSection(SectionAnnex) {
 		out = append(
 			out,
-			block.Heading{ID: v.anchors.assign("coverage", "annex a"), Text: "ISO 27001: all controls of Annex A"},
+			block.Heading{ID: v.anchors.assign("coverage", "annex a"), Text: "ISO 27001: all Annex A controls"},
 			v.annexATable(annex),
 		)
 	}
@@ -89,7 +89,7 @@ func (v *Report) uncoveredNote(control string) []block.Block {
 	if n == 0 {
 		return nil
 	}
-	return []block.Block{block.NewPara("", fmt.Sprintf("No %s of the catalog covers %s; they have to be examined separately.",
+	return []block.Block{block.NewPara("", fmt.Sprintf("No %s in the catalog covers %s. These must be examined separately.",
 		control, prose.Count(n, "requirement", "of the requirements")))}
 }
 
@@ -247,9 +247,9 @@ func (v *Report) soaSection() []block.Block {
 }
 
 func (v *Report) soaIntroduction() string {
-	s := "All catalog controls considered, including excluded ones, each with its reason."
+	s := "This section lists all controls of the catalog that were considered, including excluded controls, and the reason for each decision."
 	if v.hasAnnex() || v.leavesOutQuotes() {
-		s += " The workbook of the Statement of Applicability quotes the evidence for each."
+		s += " The Statement of Applicability workbook quotes the evidence for each control."
 	}
 	if !v.isForClients() {
 		return s
@@ -265,10 +265,10 @@ func (v *Report) soaIntroduction() string {
 	}
 	s += " “Criteria shown” is the share of what an assessor looks for in a control that the evidence shows."
 	if one > 0 {
-		s += fmt.Sprintf(" The status of %s on a single document.", prose.Count(one, "control rests", "controls rests"))
+		s += fmt.Sprintf(" The status of %s only on a single document.", prose.Count(one, "control rests", "controls rests"))
 	}
 	if unreviewed > 0 {
-		s += fmt.Sprintf(" %s marked for a person’s review, which is still open.", prose.Count(unreviewed, "control is", "controls are"))
+		s += fmt.Sprintf(" %s marked for review by a person but not reviewed yet.", prose.Count(unreviewed, "control is", "controls are"))
 	}
 	return s
 }
@@ -278,7 +278,7 @@ func (v *Report) soaIntroduction() string {
 func (v *Report) decisiveDocumentsTable() block.Table {
 	documents := v.SoA.DecisiveDocuments
 	if v.isForClients() {
-		t := block.Table{Caption: "Documents that alone determine the status of controls", Columns: []block.Column{
+		t := block.Table{Caption: "Documents that are the only basis for the status of controls", Columns: []block.Column{
 			{Name: "Document", Width: 8}, {Name: "Controls", Width: 4, Number: true},
 		}}
 		for _, d := range documents {
@@ -291,7 +291,7 @@ func (v *Report) decisiveDocumentsTable() block.Table {
 	t := block.Table{Caption: "Verdicts that depend on a single document", Columns: []block.Column{
 		{Name: "Document", Width: 8},
 		{Name: "Lines it changed", Width: 4, Number: true},
-		{Name: "Items that depend on it alone", Width: 4, Number: true},
+		{Name: "Items that depend only on this document", Width: 4, Number: true},
 	}}
 	for _, d := range documents {
 		cells := []block.Cell{block.UserText(d.Filename), block.Number(d.LinesChanged), block.Number(d.LinesAlone)}
@@ -408,8 +408,8 @@ func (v *Report) soaDetail(it *api.SoAItem) []block.Block {
 		if finding.Ref == "" {
 			f.AddList("Not found", v.missingElements(it.MissingElements))
 		} else {
-			finding.Text = "See the finding on " + it.ControlCode
-			f.Add("Gap", block.Cell{finding, {Text: ", which says what is missing."}})
+			finding.Text = "See the finding for " + it.ControlCode
+			f.Add("Gap", block.Cell{finding, {Text: ", which lists what is missing."}})
 		}
 	}
 	f.AddText("Note", wording.OrEmpty(it.Note))

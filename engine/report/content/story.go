@@ -291,8 +291,8 @@ func (v *Report) addKeyRisks(s *Story) {
 	}
 	var all, merged []*group
 	unproven := &group{theme: risk.Theme{
-		ID: unprovenRisk, Title: "Security measures that you can't demonstrate",
-		Event: "measures that everyone relies on may not exist or not work",
+		ID: unprovenRisk, Title: "Security measures without evidence",
+		Event: "measures that everyone relies on may not exist or may not work",
 	}}
 	for _, t := range risk.Themes() {
 		switch g := groups[t.ID]; {
@@ -316,7 +316,7 @@ func (v *Report) addKeyRisks(s *Story) {
 			larger = "risks"
 		}
 		unproven.theme.Consequence = larger +
-			" may be larger than they look, and an auditor, a customer or an insurer may not accept what can't be shown"
+			" may be larger than they appear, and an auditor, customer or insurer may not accept measures without evidence"
 		all = slices.Insert(all, at, unproven)
 	}
 	s.Risks, s.MinorRisks = []KeyRisk{}, []string{}
@@ -436,7 +436,7 @@ func describeRiskCause(missing, planned, partly, unknown []string) string {
 	if len(parts) == 0 {
 		unknownNames = 3
 	}
-	add(unknown, "could not be judged for lack of evidence", "could not be judged for lack of evidence", unknownNames)
+	add(unknown, "could not be judged because evidence is missing", "could not be judged because evidence is missing", unknownNames)
 	return prose.JoinAnd(parts)
 }
 
@@ -463,15 +463,15 @@ func actionTitle(it *api.POAMItem) string {
 	switch it.ActionType {
 	case "document":
 		if strings.HasPrefix(it.ControlTitle, "Rules ") {
-			return "Write down and approve " + title
+			return "Document and approve " + title
 		}
-		return "Write down and approve the rules for " + title
+		return "Document and approve the rules for " + title
 	case "implement":
-		return "Put in place " + title
+		return "Implement " + title
 	case "collect_evidence":
-		return "Provide evidence of " + title + ", or put it in place"
+		return "Provide evidence of " + title + ", or implement it"
 	case "monitor":
-		return "Measure and follow up " + title
+		return "Measure and track " + title
 	}
 	return "Close the gaps in " + title
 }
@@ -620,16 +620,16 @@ func (v *Report) appendices() (out []Appendix) {
 		switch a.Template {
 		case TemplateSoA:
 			x.Items, x.section = len(v.SoAItems), SectionSoA
-			x.Content = "every measure with its applicability, reasons, status and quoted evidence, and the register of documents"
+			x.Content = "all measures with applicability, reasons, status and quoted evidence, and the document register"
 		case TemplateGapAnalysis:
 			x.Items, x.section = len(v.Findings), SectionGap
-			x.Content = "every finding with condition, cause, effect, recommendation and quotes"
+			x.Content = "all findings with condition, cause, effect, recommendation and quotes"
 		case TemplatePOAM:
 			x.Items, x.section = len(v.POAMItems), SectionPOAM
-			x.Content = "every action with owner, effort, milestones, acceptance criteria and the evidence that will prove it"
+			x.Content = "all actions with owner, effort, milestones, acceptance criteria and the evidence required as proof"
 		case TemplateMaturity:
 			x.Items, x.section = len(v.Scores), SectionMaturity
-			x.Content = "the level, target and rationale of every measure"
+			x.Content = "the maturity level, target and rationale of all measures"
 		}
 		out = append(out, x)
 	}

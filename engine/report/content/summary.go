@@ -166,7 +166,7 @@ func (v *Report) findingLink(i int) block.Span {
 }
 
 func (v *Report) nextDueTable() block.Table {
-	t := block.Table{Caption: "Open items of the plan, the next ten by due date", Columns: []block.Column{
+	t := block.Table{Caption: "Next ten open plan items by due date", Columns: []block.Column{
 		{
 			Name:  "Due",
 			Width: 4,

@@ -95,14 +95,14 @@ func (v *Report) newTrend() *Trend {
 }
 
 func (t *Trend) describe() string {
-	s := fmt.Sprintf("since %s (%s), %s improved and %s slipped", t.Earlier, t.AsOf,
+	s := fmt.Sprintf("since %s (%s), %s improved and %s got worse", t.Earlier, t.AsOf,
 		prose.Count(len(t.Improved), "measure", "measures"), prose.GroupThousands(len(t.Slipped)))
 	if a, b := t.CompliancePct[0], t.CompliancePct[1]; a != nil && b != nil {
-		s += fmt.Sprintf("; the share in place, counting half of those partly in place, went from %s%% to %s%%",
+		s += fmt.Sprintf("; the share of measures in place, with partly implemented measures counted as half, changed from %s%% to %s%%",
 			prose.Decimal(*a), prose.Decimal(*b))
 	}
 	if t.Added+t.Removed > 0 {
-		s += fmt.Sprintf("; %s new in scope and %s no longer in scope",
+		s += fmt.Sprintf("; %s newly in scope and %s no longer in scope",
 			prose.Count(t.Added, "measure is", "measures are"), prose.GroupThousands(t.Removed))
 	}
 	return prose.Capitalize(s) + "."
@@ -111,7 +111,7 @@ func (t *Trend) describe() string {
 // whyChanged returns why the status of a control changed, as far as the two assessments show.
 func (v *Report) whyChanged(before, after *api.SoAItem) string {
 	if after.IsStatusOverruled() {
-		return "A person set the status."
+		return "The status was set by a person."
 	}
 	if before.IsStatusOverruled() {
 		return "The status was previously set by a person and now follows from the evidence."
@@ -120,15 +120,15 @@ func (v *Report) whyChanged(before, after *api.SoAItem) string {
 		return "New evidence: " + name + "."
 	}
 	if name := newDocumentName(before.Evidence, v.Earlier.Documents, v.Documents); name != "" {
-		return "No longer provided, or changed: " + name + "."
+		return "Changed or no longer provided: " + name + "."
 	}
 	if v.Catalog.ID != v.Earlier.Catalog.ID {
-		return "The evidence is the same; the catalog was changed."
+		return "The evidence is the same, but the catalog was changed."
 	}
 	if v.SoA.Method != v.Earlier.SoA.Method {
-		return "The evidence is the same; the rules that read it have changed."
+		return "The evidence is the same, but the rules for reading it have changed."
 	}
-	return "The same documents, but read together with others."
+	return "The same documents were used, but were read together with other documents."
 }
 
 // newDocumentName returns the name of the first document cited as evidence whose content is not
@@ -169,7 +169,7 @@ func (v *Report) trendSection() []block.Block {
 		}
 		return prose.Decimal(*p) + unit
 	}
-	row("In place, counting half of those partly in place", pct(t.CompliancePct[0], "%"), pct(t.CompliancePct[1], "%"))
+	row("Measures in place, with partly implemented measures counted as half", pct(t.CompliancePct[0], "%"), pct(t.CompliancePct[1], "%"))
 	row("Maturity (of 5)", pct(t.Maturity[0], ""), pct(t.Maturity[1], ""))
 	row("Critical and high findings", prose.GroupThousands(t.CriticalOrHigh[0]), prose.GroupThousands(t.CriticalOrHigh[1]))
 	out = append(out, f)

@@ -132,7 +132,7 @@ func (v *Report) planCharts() []workbook.Chart {
 		ageing.Rows = append(ageing.Rows, workbook.ChartRow{Name: name, Values: floatPointers(n[:len(api.Severities)])})
 	}
 	burn := workbook.Chart{
-		Title: "Burn-down of open items if each is completed by its due date", CategoryHeader: "Period", Type: workbook.ChartLines,
+		Title: "Burn-down of open items, assuming completion by the due date", CategoryHeader: "Period", Type: workbook.ChartLines,
 		Series: []workbook.Series{{Name: "Left", Color: drawing.Level}, {Name: "Due", Color: "high"}},
 	}
 	start, steps := v.computeBurnDown()

@@ -100,11 +100,11 @@ func TestExecutiveSummaryHasTwoPagesWithAllBanners(t *testing.T) {
 func TestReportOfUnnamedOrganization(t *testing.T) {
 	s := reporttest.SampleSource(5)
 	s.Organization.Slug, s.Assessment.ClientName, s.Assessment.Name = api.LocalOrganizationSlug, "", "Acme 2026"
-	for reviewed, want := range map[int]string{0: "No person reviewed any of the 5 verdicts.", 2: "A person reviewed 2 of 5 verdicts."} {
+	for reviewed, want := range map[int]string{0: "None of the 5 verdicts have been reviewed by a person.", 2: "A person reviewed 2 of 5 verdicts."} {
 		s.SoA.LinesNotReviewed = 5 - reviewed
 		text := string(write(t, s, content.TemplateClient, FormatMarkdown))
 		top, _, _ := strings.Cut(text, "As of ")
-		if strings.Count(top, "Acme 2026") != 1 || !strings.Contains(text, "The organization can show") || !strings.Contains(text, want) {
+		if strings.Count(top, "Acme 2026") != 1 || !strings.Contains(text, "The organization can demonstrate") || !strings.Contains(text, want) {
 			t.Errorf("%q is missing in, or the name is not once above\n%s", want, text)
 		}
 	}
@@ -127,7 +127,7 @@ func TestNothingIsSaidOfGapsBeforeTheAnalysis(t *testing.T) {
 				t.Errorf("%s: %s", format, claim)
 			}
 		}
-		if !strings.Contains(text, "so no risk is known") {
+		if !strings.Contains(text, "so the risks are not known") {
 			t.Errorf("%s doesn't say that the gap analysis is missing", format)
 		}
 	}

@@ -50,7 +50,7 @@ func mergeStyles(file []byte, builtin string) (*customStyles, error) {
 	}
 	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
-		return nil, refuse("the style document is not a DOCX: %v", err)
+		return nil, refuse("the style document is not a .docx file: %v", err)
 	}
 	styles, err := readStylePart(z, "word/styles.xml")
 	if err != nil {
@@ -118,7 +118,7 @@ var errMissingPart = errors.New("part not found")
 func readStylePart(z *zip.Reader, name string) (string, error) {
 	f, err := z.Open(name)
 	if err != nil {
-		return "", errors.Join(errors.New("the style document is not a DOCX: it contains no "+name), errMissingPart)
+		return "", errors.Join(errors.New("the style document is not a .docx file: it contains no "+name), errMissingPart)
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxStylePart+1))
@@ -148,11 +148,11 @@ func rejectUnsafeXML(s string) error {
 		}
 		switch t := t.(type) {
 		case xml.Directive:
-			return errors.New("it declares entities or a document type")
+			return errors.New("the part declares entities or a document type")
 		case xml.StartElement:
 			for _, a := range t.Attr {
 				if a.Name.Space == nsRelations {
-					return errors.New("it refers to other parts")
+					return errors.New("the part refers to other parts")
 				}
 			}
 		}
