@@ -6,7 +6,7 @@ import "strings"
 // initial capital or a final period.
 var effects = map[string]string{
 	"GOV": "security may lack decisions, funding and accountability, and depend on individuals",
-	"RSK": "risks may be accepted without anyone knowing or deciding",
+	"RSK": "risks may be accepted without anyone being aware of them or deciding to accept them",
 	"CPL": "legal and contractual obligations may be missed, leading to fines or lost business",
 	"AST": "unknown assets may go unprotected, unpatched or unreturned",
 	"HRS": "people may be given trust and access without checks, and keep it",
@@ -19,17 +19,17 @@ var effects = map[string]string{
 	"NET": "an intruder may move freely from one system to the next",
 	"SEA": "weaknesses may be built in and cost more to fix later",
 	"TDA": "software may be shipped with flaws that attackers find first",
-	"TPM": "a supplier's failure or breach may become the organization's own",
+	"TPM": "a supplier's failure or breach may affect the organization directly",
 	"CLD": "misconfigured cloud services may expose data to anyone",
 	"END": "malicious software may enter and spread through endpoints",
 	"MDM": "lost or personal devices may expose the data on them",
 	"PES": "intruders, water, fire or power failures may damage equipment and records",
-	"EMB": "embedded and industrial devices may be taken over or fail, harming people and production",
-	"AAT": "automated decisions may go wrong, leak data or treat people unfairly without anyone noticing",
+	"EMB": "embedded and industrial devices may fail or be hijacked, harming people and production",
+	"AAT": "automated systems may make wrong decisions, leak data or treat people unfairly without anyone noticing",
 	"WEB": "public applications may be abused, defaced or taken offline",
-	"OPS": "operations may depend on memory, and mistakes may recur",
-	"PRM": "projects may go live without the protection they need",
-	"SAT": "people may fall for social engineering and not know what to do",
+	"OPS": "operations may depend on people's memory, and mistakes may recur",
+	"PRM": "projects may go live without adequate protection",
+	"SAT": "people may fall for social engineering and not know how to respond",
 	"VPM": "known vulnerabilities may stay open and be exploited",
 	"MNT": "maintenance may be late or give attackers a way in",
 	"CAP": "services may fail under load",
@@ -37,7 +37,7 @@ var effects = map[string]string{
 	"THR": "the organization may be unprepared for known threats",
 	"IRO": "incidents may last longer and cost more than necessary, and notification duties may be missed",
 	"BCD": "an outage may last longer than the business can tolerate, or data may be lost permanently",
-	"IAO": "controls may be believed to work when they don't",
+	"IAO": "controls may be assumed to work when they don't",
 }
 
 // EffectForControl returns what may happen while a control is missing, given the control's code, such as IAC-06.

@@ -25,7 +25,7 @@ var themes = []Theme{
 	},
 	{
 		"interruption", "Business interruption",
-		"systems or a site may fail and not be restored in time, or at all",
+		"systems or a site may fail and not be restored in time, if at all",
 		"customers may go unserved for days, with lost revenue and contract penalties",
 		[]string{"BCD", "CAP", "MNT"},
 	},
@@ -44,13 +44,13 @@ var themes = []Theme{
 	{
 		"data", "Loss of confidential data",
 		"sensitive data may be lost, copied or sent where others can read it",
-		"customers may have to be informed, contracts be at risk, and business secrets be lost",
+		"customers may have to be informed, contracts may be at risk, and business secrets may be lost",
 		[]string{"DCH", "CRY", "CLD", "MDM"},
 	},
 	{
 		"suppliers", "Failure of a supplier",
 		"a supplier may fail or be breached",
-		"its outage or data loss may become the organization's own, without recourse",
+		"the supplier's outage or data loss may affect the organization directly, without recourse",
 		[]string{"TPM"},
 	},
 	{
@@ -67,8 +67,8 @@ var themes = []Theme{
 	},
 	{
 		"governance", "Lack of security governance",
-		"security may depend on individuals, and risks may be taken that nobody decided to take",
-		"money may be spent in the wrong places, and management may be held responsible for risks it did not know of",
+		"security may depend on individuals, and risks may be taken without a decision",
+		"money may be spent in the wrong places, and management may be held responsible for risks it was unaware of",
 		[]string{"GOV", "RSK", "IAO", "PRM"},
 	},
 	{
@@ -80,25 +80,25 @@ var themes = []Theme{
 	{
 		"assets", "Unknown equipment and data",
 		"equipment and data that nobody has listed may go unprotected, unpatched or unreturned",
-		"they may let attackers in, or be lost without anyone knowing what was on them",
+		"unlisted equipment may let attackers in, or may be lost without anyone knowing what data was on it",
 		[]string{"AST"},
 	},
 	{
 		"premises", "Physical damage and intrusion",
-		"intruders, water, fire or a power failure may reach equipment and records",
+		"intruders, water, fire or a power failure may damage equipment and records",
 		"equipment and records may be lost, and work on site may stop",
 		[]string{"PES"},
 	},
 	{
-		"automation", "Automation out of control",
-		"automated decisions may be wrong, or connected devices may be taken over",
+		"automation", "Uncontrolled automation",
+		"automated decisions may be wrong, or connected devices may be hijacked",
 		"people may be harmed or treated unfairly, and production may stop",
 		[]string{"AAT", "EMB"},
 	},
 	{
 		"other", "Other security risks",
-		"the risk that the missing measures address may occur",
-		"the organization would bear the full damage",
+		"the risk addressed by the missing measures may materialize",
+		"the organization may suffer the full damage",
 		nil,
 	},
 }

@@ -60,11 +60,11 @@ func TestOwnTemplate(t *testing.T) {
 func TestOwnTemplateIsBounded(t *testing.T) {
 	s := reporttest.SampleSource(8)
 	for name, tc := range map[string]struct{ format, source, want string }{
-		"a loop": {FormatHTML, "\n{{range 2000000000}}{{end}}", "look for a loop that runs too long"},
+		"a loop": {FormatHTML, "\n{{range 2000000000}}{{end}}", "check for a loop that runs too long"},
 		"loops in loops": {
 			FormatMarkdown,
 			`{{range 100000}}{{range 100000}}{{range 100000}}{{end}}{{end}}{{end}}`,
-			"look for a loop that runs too long",
+			"check for a loop that runs too long",
 		},
 		"itself": {FormatHTML, `{{define "a"}}{{template "a" .}}{{end}}{{template "a" .}}`, "more than 100 levels deep"},
 		"one another": {
@@ -83,7 +83,7 @@ func TestOwnTemplateIsBounded(t *testing.T) {
 		"many long texts": {
 			FormatMarkdown,
 			`{{range 20000000}}{{$x := printf "%900d%900d%900d" 1 1 1}}{{end}}`,
-			"look for a loop that runs too long",
+			"check for a loop that runs too long",
 		},
 		"a list":                {FormatMarkdown, `{{.}}`, "lists and records can't be printed"},
 		"a call that is none":   {FormatHTML, `{{readFile "/etc/passwd"}}`, `function "readFile" not defined`},

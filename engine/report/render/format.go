@@ -114,7 +114,7 @@ func CheckSupported(template, format string) error {
 	if !slices.Contains(supportedFormatNames(t), format) {
 		return api.Invalid(
 			"format",
-			"template %s does not support the format %q; choose one of %s",
+			"the template %s does not support the format %q; choose one of %s",
 			template,
 			format,
 			strings.Join(supportedFormatNames(t), ", "),

@@ -219,7 +219,7 @@ func TestOSCALDraftsSaySo(t *testing.T) {
 func TestOSCALRefusals(t *testing.T) {
 	for _, template := range []string{content.TemplateFull, content.TemplateGapAnalysis, content.TemplateSoA, content.TemplatePOAM} {
 		err := Write(context.Background(), io.Discard, &content.Source{}, Request{Template: template, Format: FormatOSCAL})
-		if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "nothing to write as OSCAL yet") {
+		if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "can't be written as OSCAL yet") {
 			t.Errorf("%s of nothing: %v", template, err)
 		}
 	}

@@ -44,7 +44,7 @@ func Write(ctx context.Context, w io.Writer, src *content.Source, r Request) err
 		return err
 	}
 	if src == nil {
-		return fmt.Errorf("report: no source given")
+		return fmt.Errorf("the report has no source")
 	}
 	if err := src.Brand.Validate(); err != nil {
 		return err

@@ -254,7 +254,7 @@ func TestFedRAMPWorkbook(t *testing.T) {
 			t.Errorf("no %q", want)
 		}
 	}
-	if !strings.Contains(cells(t, f, "Cover"), "Not recorded by this program and therefore empty: Asset Identifier, ") {
+	if !strings.Contains(cells(t, f, "Cover"), "because this program doesn't record their content: Asset Identifier, ") {
 		t.Error("the cover does not say what is not held")
 	}
 }

@@ -80,7 +80,7 @@ func CheckParts(t testing.TB, description string, parts map[string]string) {
 		}
 		for _, m := range target.FindAllStringSubmatch(text, -1) {
 			if to := path.Join(path.Dir(path.Dir(part)), m[1]); parts[to] == "" {
-				t.Errorf("%s: %s leads to %s, which is not there", description, part, to)
+				t.Errorf("%s: %s refers to the part %s, which is missing", description, part, to)
 			}
 		}
 	}

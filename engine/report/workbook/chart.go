@@ -106,7 +106,7 @@ func (b *Writer) AddChartsSheet(name string, all []Chart) error {
 			lines = append(lines, Line{Cells: row})
 		}
 		if len(f.Rows) == 0 {
-			lines = append(lines, Line{Cells: []Cell{{Text: "Nothing to show yet."}}})
+			lines = append(lines, Line{Cells: []Cell{{Text: "There is no data to show yet."}}})
 		}
 		for len(lines)-top < int(math.Ceil(float64(high)/20))+1 {
 			lines = append(lines, Line{})

@@ -68,7 +68,7 @@ func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 	i := slices.IndexFunc(w.sheets, func(g grid) bool { return g.name == sourceSheet })
 	if i < 0 {
 		return nil, unreadableErrorf(
-			"its hidden sheet %q is missing, so changes can't be determined; export again and edit the new file",
+			"the hidden sheet %q is missing, so changes can't be determined; export again and edit the new file",
 			sourceSheet,
 		)
 	}
@@ -103,7 +103,7 @@ func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 		}
 	}
 	if form != sourceFormatVersion {
-		return nil, unreadableErrorf("it was written by another version of this program; export again")
+		return nil, unreadableErrorf("the workbook was written by another version of this program; export again")
 	}
 	return x, nil
 }
@@ -143,7 +143,7 @@ type editFinder struct {
 func (f *editFinder) addProblem(cell, format string, args ...any) {
 	switch len(f.problems) {
 	case maxProblems:
-		f.problems = append(f.problems, Problem{cell, fmt.Sprintf("there are more than %d problems; the rest are not listed", maxProblems)})
+		f.problems = append(f.problems, Problem{cell, fmt.Sprintf("the workbook has more than %d problems; only the first are listed", maxProblems)})
 	case maxProblems + 1:
 	default:
 		f.problems = append(f.problems, Problem{cell, fmt.Sprintf(format, args...)})
@@ -193,7 +193,7 @@ func (f *editFinder) matchHeaderRow(g *grid, r gridRow) (indexes map[int]int, is
 	}
 	for column, i := range columnIndex {
 		if i < 0 {
-			f.addProblem(cellAddress(g.name, column, r.number), "the column %q appears twice; remove one", r.cells[column].text)
+			f.addProblem(cellAddress(g.name, column, r.number), "the column %q appears twice; remove one of them", r.cells[column].text)
 			delete(columnIndex, column)
 		}
 	}
@@ -247,20 +247,20 @@ func (f *editFinder) findItemEdits(g *grid, rows []gridRow, columnIndex map[int]
 		place := cellAddress(g.name, keyAt, r.number)
 		if key == "" {
 			if slices.ContainsFunc(columns, func(c int) bool { return trimAndUnifyLineEnds(r.cells[c].text) != "" }) {
-				f.addProblem(place, "the row has no item key; rows can't be added here")
+				f.addProblem(place, "the row has no item key; new rows can't be added")
 			}
 			continue
 		}
 		was, known := f.origins[key]
 		switch {
 		case !known:
-			f.addProblem(place, "no item %q was exported; rows can't be added here", truncateForMessage(key))
+			f.addProblem(place, "the export contained no item %q; new rows can't be added", truncateForMessage(key))
 			continue
 		case f.seen[key] != "":
-			f.addProblem(place, "the item appears twice, also at %s; remove one", f.seen[key])
+			f.addProblem(place, "the item also appears at %s; remove one of the two rows", f.seen[key])
 			continue
 		case len(was.cells) != len(f.layout.Columns):
-			f.addProblem(place, "it was exported by another version of this program; export again")
+			f.addProblem(place, "the row was exported by another version of this program; export again")
 			continue
 		}
 		f.seen[key] = place
@@ -385,7 +385,7 @@ func (f *editFinder) checkYesNoAgreement(
 			(answer == "yes") != (trimAndUnifyLineEnds(r.cells[column].text) != "") {
 			f.addProblem(
 				place,
-				"%s is %s, but %s at %s differs; make them agree",
+				"%s is %s, which doesn't match %s at %s; use the same value in both cells",
 				c.Header,
 				trimAndUnifyLineEnds(found.text),
 				c.ReflectsColumn,
@@ -422,7 +422,7 @@ func (f *editFinder) addStatusEditIfMoved(g *grid, row *ChangedRow) {
 func (c Column) parseValue(s string) (parsed string, jsonValue any, problem string) {
 	if s == "" {
 		if c.Required {
-			return "", nil, "it can't be empty" + c.expectedInputHint()
+			return "", nil, "the cell can't be empty" + c.expectedInputHint()
 		}
 		if c.Optional {
 			return "", nil, ""
@@ -476,7 +476,7 @@ func (c Column) parseValue(s string) (parsed string, jsonValue any, problem stri
 		return joinLines(all), nil, problem
 	}
 	if utf16Length(s) > maxCellUnits-300 {
-		return "", nil, "it is longer than a cell allows; edit it with the program's commands"
+		return "", nil, "the text is too long for a cell; edit it with the program's commands"
 	}
 	return s, s, ""
 }

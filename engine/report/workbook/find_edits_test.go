@@ -182,7 +182,7 @@ func TestEdits(t *testing.T) {
 			`Open POA&M Items!L6: Scheduled Completion Date: "next May" is not a date; write it as 2027-03-31`,
 		},
 		{"a date out of the world", fedramp, cell(open, "L6", 1e300), `is not a date`},
-		{"no date at all", fedramp, cell(open, "L6", ""), `Scheduled Completion Date: it can't be empty`},
+		{"no date at all", fedramp, cell(open, "L6", ""), `Scheduled Completion Date: the cell can't be empty`},
 		{"a choice in any case", own, cell("Plan of action", "M2", "IN progress"), `status="in_progress"`},
 		{"the contract's own word", own, cell("Plan of action", "M2", "risk_accepted"), `status="risk_accepted"`},
 		{
@@ -212,7 +212,7 @@ func TestEdits(t *testing.T) {
 			"a yes that disagrees",
 			fedramp,
 			cell(open, "P6", "Yes"),
-			`Open POA&M Items!P6: Vendor Dependency is Yes, but Vendor Dependent Product Name at Open POA&M Items!R6 differs`,
+			`Open POA&M Items!P6: Vendor Dependency is Yes, which doesn't match Vendor Dependent Product Name at Open POA&M Items!R6`,
 		},
 		{"a yes that agrees", fedramp, func(f *excelize.File) error {
 			return errors.Join(f.SetCellValue(open, "P6", "Yes"), f.SetCellValue(open, "R6", "ERP 9"))
@@ -221,7 +221,7 @@ func TestEdits(t *testing.T) {
 			"a formula without a value",
 			fedramp,
 			func(f *excelize.File) error { return f.SetCellFormula(open, "Z6", "A6") },
-			`Comments: it contains a formula without a computed value`,
+			`Comments: the cell contains a formula without a computed value`,
 		},
 		{"rows above", fedramp, func(f *excelize.File) error {
 			return errors.Join(f.InsertRows(open, 1, 3), f.SetCellValue(open, "H9", "CISO"))
@@ -237,10 +237,10 @@ func TestEdits(t *testing.T) {
 			"a row twice",
 			fedramp,
 			cell(open, "A7", "POAM-001"),
-			"Open POA&M Items!A7: the item appears twice, also at Open POA&M Items!A6; remove one",
+			"Open POA&M Items!A7: the item also appears at Open POA&M Items!A6; remove one of the two rows",
 		},
-		{"a new row", fedramp, cell(open, "D30", "A new weakness"), "Open POA&M Items!A30: the row has no item key; rows can't be added here"},
-		{"a row of another plan", fedramp, cell(open, "A7", "POAM-900"), `Open POA&M Items!A7: no item "POAM-900" was exported`},
+		{"a new row", fedramp, cell(open, "D30", "A new weakness"), "Open POA&M Items!A30: the row has no item key; new rows can't be added"},
+		{"a row of another plan", fedramp, cell(open, "A7", "POAM-900"), `Open POA&M Items!A7: the export contained no item "POAM-900"`},
 		{"a row gone", fedramp, func(f *excelize.File) error { return f.RemoveRow(open, 6) }, ""},
 		{"moved to the closed ones", fedramp, func(f *excelize.File) error {
 			row, err := f.GetRows(open, excelize.Options{RawCellValue: true})
@@ -302,7 +302,7 @@ func TestDisturbedWorkbooksAreRefused(t *testing.T) {
 		name, want string
 		edit       func(f *excelize.File) error
 	}{
-		{"without its source", "its hidden sheet \"Source\" is missing", func(f *excelize.File) error { return f.DeleteSheet(sourceSheet) }},
+		{"without its source", "the hidden sheet \"Source\" is missing", func(f *excelize.File) error { return f.DeleteSheet(sourceSheet) }},
 		{
 			"source of another form",
 			"another version of this program",

@@ -243,7 +243,7 @@ func parseLayout(data []byte) (Layout, error) {
 		case c.Header == "":
 			return l, fmt.Errorf("column %d has no header", i+1)
 		case c.Editable && !c.HasField():
-			return l, fmt.Errorf("%q can't be edited: the program stores no value for it", c.Header)
+			return l, fmt.Errorf("the column %q can't be editable, because the program stores no value for it", c.Header)
 		case (c.Kind == KindChoice || c.Kind == KindChoices) && len(c.Values) == 0:
 			return l, fmt.Errorf("%q has no values", c.Header)
 		}
@@ -252,12 +252,12 @@ func parseLayout(data []byte) (Layout, error) {
 		}
 		if c.ReflectsColumn != "" {
 			if _, ok := l.FindColumn(c.ReflectsColumn); !ok {
-				return l, fmt.Errorf("%q follows %q, which is not a column", c.Header, c.ReflectsColumn)
+				return l, fmt.Errorf("the column %q depends on %q, which is not a column", c.Header, c.ReflectsColumn)
 			}
 		}
 	}
 	if l.Name == "" || len(l.Pages) == 0 || !keyed {
-		return l, fmt.Errorf("a layout needs a name, pages, and a column for its key %q", l.Key)
+		return l, fmt.Errorf("the layout needs a name, pages, and a column for its key %q", l.Key)
 	}
 	return l, nil
 }

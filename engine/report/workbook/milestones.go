@@ -145,11 +145,11 @@ func parseNumberedLines(s string) (out []numberedText, problem string) {
 		case len(out) > 0 && (indented || strings.TrimSpace(line) == ""):
 			out[len(out)-1].text += "\n" + rest
 		case m == nil:
-			return nil, fmt.Sprintf("line %d does not start with a number such as (1); indent continuation lines by four spaces", n+1)
+			return nil, fmt.Sprintf("line %d doesn't start with a number such as (1); if it continues the previous line, indent it by four spaces", n+1)
 		default:
 			number, err := strconv.Atoi(m[1])
 			if err != nil || number == 0 {
-				return nil, fmt.Sprintf("line %d: numbers begin with (1)", n+1)
+				return nil, fmt.Sprintf("line %d: the number must be at least (1)", n+1)
 			}
 			out = append(out, numberedText{line: n + 1, number: number, text: m[2]})
 		}
@@ -167,7 +167,7 @@ type numberedText struct {
 }
 
 const (
-	milestoneHint = "; write it as (1) 2027-03-31: what is done by then [open]"
+	milestoneHint = "; use the form \"(1) 2027-03-31: DESCRIPTION [open]\""
 	changeHint    = "; use the form \"(1) moved to 2027-03-31: REASON\""
 )
 
@@ -179,7 +179,7 @@ func parseMilestones(s string) (out []milestoneLine, problem string) {
 		return nil, problem + milestoneHint
 	}
 	if len(all) > maxMilestones {
-		return nil, fmt.Sprintf("there are %d milestones; the maximum is %d", len(all), maxMilestones)
+		return nil, fmt.Sprintf("the cell has %d milestones; the maximum is %d", len(all), maxMilestones)
 	}
 	for _, e := range all {
 		m := milestonePattern.FindStringSubmatch(e.text)
@@ -236,12 +236,12 @@ func parseMilestoneChanges(s string) (out []changeLine, problem string) {
 		return nil, problem + changeHint
 	}
 	if len(all) > maxMilestones {
-		return nil, fmt.Sprintf("there are %d changes; the maximum is %d", len(all), maxMilestones)
+		return nil, fmt.Sprintf("the cell has %d changes; the maximum is %d", len(all), maxMilestones)
 	}
 	for _, e := range all {
 		m := changePattern.FindStringSubmatch(e.text)
 		if m == nil {
-			return nil, fmt.Sprintf("line %d does not say which date the milestone moved to%s", e.line, changeHint)
+			return nil, fmt.Sprintf("line %d doesn't contain the new date of the milestone%s", e.line, changeHint)
 		}
 		c := changeLine{
 			number:    e.number,
@@ -314,7 +314,7 @@ func (r *ChangedRow) MilestonesAfterEdits(current []api.Milestone) (all []api.Mi
 				fmt.Sprintf("milestone (%d) was removed but still has changes; remove those too", c.number),
 			}
 		}
-		return nil, true, &Problem{changesCell, fmt.Sprintf("there is no milestone (%d) to change", c.number)}
+		return nil, true, &Problem{changesCell, fmt.Sprintf("the change refers to milestone (%d), which doesn't exist", c.number)}
 	}
 	return all, true, nil
 }

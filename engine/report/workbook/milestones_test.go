@@ -94,7 +94,7 @@ func TestMilestones(t *testing.T) {
 				"",
 			},
 			{"a change taken back", l.changes, "", change(1, func(m *api.Milestone) { m.Changes = nil }), ""},
-			{"of none", l.changes, moves + "\n(7) moved to 2027-06-30", nil, "!" + l.changes + ": there is no milestone (7)"},
+			{"of none", l.changes, moves + "\n(7) moved to 2027-06-30", nil, "!" + l.changes + ": the change refers to milestone (7)"},
 			{
 				"no date",
 				l.plan,
@@ -110,17 +110,17 @@ func TestMilestones(t *testing.T) {
 				nil,
 				"unknown status [finished]; end the line with one of [Open], [In progress], [Completed], [Cancelled]",
 			},
-			{"no number", l.plan, stands + "\nStaff trained", nil, "line 4 does not start with a number"},
+			{"no number", l.plan, stands + "\nStaff trained", nil, "line 4 doesn't start with a number"},
 			{"a number twice", l.plan, stands + "\n(2) 2027-06-30: Staff trained", nil, "milestone (2) appears twice"},
 			{"no title", l.plan, "(1) 2027-01-31:  [open]", nil, "the description is missing"},
 			{"too long", l.plan, "(1) 2027-01-31: " + strings.Repeat("x", 501), nil, "has 501 characters; the maximum is 500"},
-			{"too many", l.plan, strings.Repeat("(1) 2027-01-31: x\n", 101), nil, "there are 101 milestones"},
+			{"too many", l.plan, strings.Repeat("(1) 2027-01-31: x\n", 101), nil, "the cell has 101 milestones"},
 			{
 				"no new date",
 				l.changes,
 				"(1) it moves to May",
 				nil,
-				"!" + l.changes + ": " + header(t, l.name, fieldChanges) + ": line 1 does not say which date",
+				"!" + l.changes + ": " + header(t, l.name, fieldChanges) + ": line 1 doesn't contain the new date",
 			},
 		} {
 			t.Run(l.name+"/"+tc.name, func(t *testing.T) {

@@ -66,14 +66,14 @@ type readCell struct {
 // Read reads a workbook of the given size.
 func Read(ctx context.Context, r io.ReaderAt, size int64, limits Limits) (*Workbook, error) {
 	if size > limits.File {
-		return nil, unreadableErrorf("it is %d MiB; the maximum is %d", size>>20, limits.File>>20)
+		return nil, unreadableErrorf("the file is %d MiB; the maximum is %d", size>>20, limits.File>>20)
 	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, unreadableErrorf("it is not an .xlsx file (%v); save it as an Excel workbook", err)
+		return nil, unreadableErrorf("the file is not an .xlsx file (%v); save it as an Excel workbook", err)
 	}
 	if len(archive.File) > limits.Parts {
-		return nil, unreadableErrorf("it has %d parts; the maximum is %d", len(archive.File), limits.Parts)
+		return nil, unreadableErrorf("the file has %d parts; the maximum is %d", len(archive.File), limits.Parts)
 	}
 	b := &workbookReader{ctx: ctx, limits: limits, bytesLeft: limits.Unpacked, cellsLeft: limits.Cells, parts: map[string]*zip.File{}}
 	for _, f := range archive.File {
@@ -103,15 +103,15 @@ func (b *workbookReader) readPartOrNil(name string) ([]byte, error) {
 	}
 	in, err := f.Open()
 	if err != nil {
-		return nil, unreadableErrorf("its part %s is damaged: %v", name, err)
+		return nil, unreadableErrorf("the part %s is damaged: %v", name, err)
 	}
 	defer in.Close()
 	data, err := io.ReadAll(io.LimitReader(in, b.bytesLeft+1))
 	if err != nil {
-		return nil, unreadableErrorf("its part %s is damaged: %v", name, err)
+		return nil, unreadableErrorf("the part %s is damaged: %v", name, err)
 	}
 	if b.bytesLeft -= int64(len(data)); b.bytesLeft < 0 {
-		return nil, unreadableErrorf("it unpacks to more than %d MiB", b.limits.Unpacked>>20)
+		return nil, unreadableErrorf("the file unpacks to more than %d MiB", b.limits.Unpacked>>20)
 	}
 	return data, nil
 }
@@ -132,7 +132,7 @@ func (b *workbookReader) readWorkbook() (*Workbook, error) {
 		return nil, err
 	}
 	if data == nil {
-		return nil, unreadableErrorf("it has no list of sheets; save it as an Excel workbook (.xlsx)")
+		return nil, unreadableErrorf("the file has no list of sheets; save it as an Excel workbook (.xlsx)")
 	}
 	var book struct {
 		Properties struct {
@@ -145,10 +145,10 @@ func (b *workbookReader) readWorkbook() (*Workbook, error) {
 		} `xml:"sheets>sheet"`
 	}
 	if err := xml.Unmarshal(data, &book); err != nil {
-		return nil, unreadableErrorf("its list of sheets is damaged: %v", err)
+		return nil, unreadableErrorf("the list of sheets is damaged: %v", err)
 	}
 	if len(book.Sheets) > b.limits.Sheets {
-		return nil, unreadableErrorf("it has %d sheets; the maximum is %d", len(book.Sheets), b.limits.Sheets)
+		return nil, unreadableErrorf("the workbook has %d sheets; the maximum is %d", len(book.Sheets), b.limits.Sheets)
 	}
 	rels, err = b.readRelations(path.Dir(main)+"/_rels/"+path.Base(main)+".rels", path.Dir(main))
 	if err != nil {
@@ -201,7 +201,7 @@ func (b *workbookReader) readRelations(name, folder string) (map[string]relation
 		} `xml:"Relationship"`
 	}
 	if err := xml.Unmarshal(data, &list); err != nil {
-		return nil, unreadableErrorf("its part %s is damaged: %v", name, err)
+		return nil, unreadableErrorf("the part %s is damaged: %v", name, err)
 	}
 	out := map[string]relation{}
 	for _, r := range list.Relations {
@@ -230,21 +230,21 @@ func (b *workbookReader) walkXMLTokens(name string, data []byte, visit func(t xm
 		t, err := dec.RawToken()
 		if errors.Is(err, io.EOF) {
 			if depth != 0 {
-				return unreadableErrorf("its part %s is truncated", name)
+				return unreadableErrorf("the part %s is truncated", name)
 			}
 			return nil
 		}
 		if err != nil {
-			return unreadableErrorf("its part %s is damaged: %v", name, err)
+			return unreadableErrorf("the part %s is damaged: %v", name, err)
 		}
 		switch t.(type) {
 		case xml.StartElement:
 			if depth++; depth > 64 {
-				return unreadableErrorf("its part %s is nested too deeply", name)
+				return unreadableErrorf("the part %s is nested too deeply", name)
 			}
 		case xml.EndElement:
 			if depth--; depth < 0 {
-				return unreadableErrorf("its part %s is damaged: an end tag has no start tag", name)
+				return unreadableErrorf("the part %s is damaged: an end tag has no start tag", name)
 			}
 		}
 		if err := visit(t); err != nil {
@@ -284,7 +284,7 @@ func (b *workbookReader) readSharedStrings(name string) error {
 				phonetic--
 			case "si":
 				if len(b.sharedStrings) >= b.limits.Cells {
-					return unreadableErrorf("it has more than %d strings", b.limits.Cells)
+					return unreadableErrorf("the workbook has more than %d strings", b.limits.Cells)
 				}
 				b.sharedStrings = append(b.sharedStrings, decodeCharEscapes(text.String()))
 			}
@@ -326,14 +326,14 @@ func (b *workbookReader) readSheet(name string, data []byte) (grid, error) {
 				at.row, at.column = n, 0
 			case "c":
 				if b.cellsLeft--; b.cellsLeft < 0 {
-					return unreadableErrorf("it has more than %d cells", b.limits.Cells)
+					return unreadableErrorf("the workbook has more than %d cells", b.limits.Cells)
 				}
 				at.column++
 				if ref := attribute(t, "r"); ref != "" {
 					at.column = columnNumber(ref)
 				}
 				if at.row == 0 || at.column < 1 || at.column > b.limits.Columns {
-					return unreadableErrorf("sheet %q, row %d: more than %d columns, or a cell without a reference", name, at.row, b.limits.Columns)
+					return unreadableErrorf("sheet %q, row %d has more than %d columns or a cell without a reference", name, at.row, b.limits.Columns)
 				}
 				at.kind, at.formula, at.phonetic = attribute(t, "t"), false, 0
 				at.value.Reset()
@@ -375,13 +375,13 @@ func (b *workbookReader) readSheet(name string, data []byte) (grid, error) {
 
 func (b *workbookReader) parseCell(kind, value, text string, formula bool) readCell {
 	if formula && value == "" && kind != "inlineStr" {
-		return readCell{problem: "it contains a formula without a computed value; enter the value itself"}
+		return readCell{problem: "the cell contains a formula without a computed value; enter the value instead"}
 	}
 	switch kind {
 	case "s":
 		n, err := strconv.Atoi(strings.TrimSpace(value))
 		if err != nil || n < 0 || n >= len(b.sharedStrings) {
-			return readCell{problem: "it refers to a missing string"}
+			return readCell{problem: "the cell refers to a missing string"}
 		}
 		return readCell{text: b.sharedStrings[n]}
 	case "inlineStr":
@@ -391,14 +391,14 @@ func (b *workbookReader) parseCell(kind, value, text string, formula bool) readC
 	case "b":
 		return readCell{text: value, isBool: true}
 	case "e":
-		return readCell{problem: "it contains the error " + value}
+		return readCell{problem: "the cell contains the error " + value}
 	}
 	if value == "" {
 		return readCell{}
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
-		return readCell{problem: fmt.Sprintf("it is stored as a number but contains %.40q", value)}
+		return readCell{problem: fmt.Sprintf("the cell is stored as a number but contains %.40q", value)}
 	}
 	return readCell{text: formatNumber(n), number: n, isNumber: true}
 }

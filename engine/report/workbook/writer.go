@@ -213,7 +213,7 @@ func (b *Writer) writeLongTexts() error {
 		return err
 	}
 	return b.streamRows(name, []float64{24, 8, 10, 120}, sheetPanes{rows: 2}, func(put func(height float64, cells ...any) error) error {
-		if err := put(0, b.newCell(b.styles.title, "Texts that exceed the cell limit continue here")); err != nil {
+		if err := put(0, b.newCell(b.styles.title, "Continuation of texts that exceed the cell limit")); err != nil {
 			return err
 		}
 		if err := put(0, b.headCells("Sheet", "Cell", "Part", "Text")...); err != nil {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -123,13 +124,13 @@ func readStylePart(z *zip.Reader, name string) (string, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxStylePart+1))
 	if err != nil {
-		return "", errors.New(name + " in the style document is damaged; save it again")
+		return "", fmt.Errorf("%s in the style document is damaged; save the document again", name)
 	}
 	if len(b) > maxStylePart {
-		return "", errors.New(name + " in the style document is too large")
+		return "", fmt.Errorf("%s in the style document is too large", name)
 	}
 	if err := rejectUnsafeXML(string(b)); err != nil {
-		return "", errors.New(name + " in the style document can't be read: " + err.Error())
+		return "", fmt.Errorf("%s in the style document can't be read: %w", name, err)
 	}
 	return string(b), nil
 }

@@ -20,7 +20,7 @@ func (l *compiler) rejectActiveContent(root *node) error {
 		word, _, _ := strings.Cut(strings.TrimSpace(instruction), " ")
 		if slices.Contains(loadingFields, strings.ToUpper(word)) {
 			return refusalError(
-				"%s of the layout contains the field %s, which loads something or runs a program; replace it with its result (Ctrl+Shift+F9)",
+				"%s of the layout contains the field %s, which loads content or runs a program; replace the field with its result (Ctrl+Shift+F9)",
 				l.part.title, prose.Truncate(strings.TrimSpace(instruction), 80),
 			)
 		}
@@ -30,7 +30,7 @@ func (l *compiler) rejectActiveContent(root *node) error {
 		if n.hasName("a:hlinkClick", "a:hlinkHover", "a:hlinkMouseOver") && strings.HasPrefix(n.attr("action"), "ppaction://") {
 			action, _, _ := strings.Cut(strings.TrimPrefix(n.attr("action"), "ppaction://"), "?")
 			if slices.Contains([]string{"macro", "program", "ole", "hlinkfile", "hlinkpres"}, action) {
-				err = refusalError("%s of the layout has a button that runs or opens something (%s); remove the action", l.part.title, action)
+				err = refusalError("%s of the layout has a button that runs a program or opens a file (%s); remove the action", l.part.title, action)
 			}
 		}
 		return err == nil

@@ -42,7 +42,7 @@ func (l *compiler) buildBlocks(root *node) {
 	})
 	if len(tags) > maxBlockTags {
 		first := tags[maxBlockTags]
-		l.addError(first, first.tag.source, fmt.Sprintf("the layout has more than %d tags of loops and conditions", maxBlockTags), "")
+		l.addError(first, first.tag.source, fmt.Sprintf("the layout has more than %d tags for loops and conditions", maxBlockTags), "")
 		return
 	}
 	var open []openBlock
@@ -50,23 +50,23 @@ func (l *compiler) buildBlocks(root *node) {
 		switch t := n.tag; t.kind {
 		case tagOpen:
 			if len(open) == maxNestedBlocks {
-				l.addError(n, t.source, fmt.Sprintf("loops and conditions are nested more than %d deep", maxNestedBlocks), "")
+				l.addError(n, t.source, fmt.Sprintf("loops and conditions are nested more than %d levels deep", maxNestedBlocks), "")
 				return
 			}
 			if t.word != "each" && t.word != "if" && t.word != "unless" {
-				l.addError(n, t.source, "there is no block "+t.word, "use {{#each LIST}}, {{#if VALUE}} or {{#unless VALUE}}")
+				l.addError(n, t.source, "unknown block: "+t.word, "use {{#each LIST}}, {{#if VALUE}} or {{#unless VALUE}}")
 			}
 			open = append(open, openBlock{node: n})
 		case tagElse:
 			if len(open) == 0 {
-				l.addError(n, t.source, "it is not inside an {{#if}} or {{#each}}", "")
+				l.addError(n, t.source, "the tag is not inside an {{#if}} or {{#each}} block", "")
 				continue
 			}
 			o := &open[len(open)-1]
 			o.elses = append(o.elses, n)
 		case tagClose:
 			if len(open) == 0 {
-				l.addError(n, t.source, "it doesn't close an open block", "remove it, or open the block before it")
+				l.addError(n, t.source, "the tag doesn't close an open block", "remove the tag, or open its block first")
 				continue
 			}
 			o := open[len(open)-1]
@@ -78,7 +78,7 @@ func (l *compiler) buildBlocks(root *node) {
 		}
 	}
 	for _, o := range open {
-		l.addError(o.node, o.node.tag.source, "it is not closed", "add {{/"+o.node.tag.word+"}} where it ends")
+		l.addError(o.node, o.node.tag.source, "the block is not closed", "add {{/"+o.node.tag.word+"}} at its end")
 	}
 }
 
@@ -110,7 +110,7 @@ func commonParent(a, b *node) (parent, childA, childB *node) {
 func (l *compiler) buildBlock(o openBlock, end *node) {
 	parent, from, to := commonParent(o.node, end)
 	if parent == nil {
-		l.addError(o.node, o.node.tag.source, "it is not closed", "")
+		l.addError(o.node, o.node.tag.source, "the block is not closed", "")
 		return
 	}
 	if parent.hasName("w:tr", "a:tr") {
@@ -122,7 +122,7 @@ func (l *compiler) buildBlock(o openBlock, end *node) {
 		at := innermostWithTag(limit.tag, limit.child)
 		rows = at.hasName("w:tr", "a:tr")
 		if message := describeMisplacedBlock(limit.tag, at); message != "" {
-			l.addError(limit.tag, limit.tag.tag.source, message, "put both ends in one paragraph, one table, or in paragraphs of one text")
+			l.addError(limit.tag, limit.tag.tag.source, message, "put both ends in the same paragraph, the same table, or paragraphs of the same text")
 			return
 		}
 	}
@@ -141,7 +141,7 @@ func (l *compiler) buildBlock(o openBlock, end *node) {
 			i = child.index()
 		}
 		if i < at || i > last || child != e && (i == first || i == last || !containsOnlyBlockTags(child)) {
-			l.addError(e, e.tag.source, "it must stand alone between the two ends of its block", "give {{else}} a paragraph or row of its own")
+			l.addError(e, e.tag.source, "{{else}} must be on its own between the two ends of its block", "put {{else}} in a separate paragraph or row")
 			return
 		}
 		current.nodes = append(current.nodes, siblings[at:i]...)
@@ -196,13 +196,13 @@ func describeMisplacedBlock(tagNode, n *node) string {
 	case n.hasName("w:p", "a:p", "w:tr", "a:tr"):
 		return ""
 	case n.hasName("w:tbl", "p:graphicFrame"):
-		return "one end of the block is inside a table and the other outside"
+		return "one end of the block is inside a table and the other is outside"
 	case n.hasName("p:sp"):
-		return "one end of the block is in one text box and the other in another"
+		return "the two ends of the block are in different text boxes"
 	case n.hasName("w:hyperlink", "w:fldSimple"):
-		return "one end of the block is inside a link or field and the other outside"
+		return "one end of the block is inside a link or field and the other is outside"
 	}
-	return "one end of the block is inside a content control, change or frame and the other outside"
+	return "one end of the block is inside a content control, tracked change or frame and the other is outside"
 }
 
 // containsOnlyBlockTags reports whether a paragraph or row contains nothing but tags of blocks.

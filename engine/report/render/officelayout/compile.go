@@ -235,13 +235,13 @@ func (l *compiler) compileTag(out *program, n *node) {
 	case tagChart:
 		l.tags++
 		if n.ancestor("w:t") != nil {
-			l.addError(n, t.source, "only a slide can have a chart of its own", "write {{image "+t.rest+"}} to place it as a picture")
+			l.addError(n, t.source, "native charts are only possible on slides", "write {{image "+t.rest+"}} to insert the chart as a picture")
 		} else {
-			l.addError(n, t.source, "a chart takes the place of a text box", "give the placeholder a text box of its own")
+			l.addError(n, t.source, "a chart replaces a whole text box", "put the placeholder in a separate text box")
 		}
 	case tagSlide:
 		if l.slide == nil {
-			l.addError(n, t.source, "it must be alone in a text box of a slide, and there can be only one", "")
+			l.addError(n, t.source, "the tag must be alone in a text box of the slide, and a slide can have only one", "")
 		}
 	case tagComment:
 	default: // the end of a block; buildBlocks has reported misplaced ones
@@ -299,7 +299,7 @@ func originalXML(n *node) string {
 // parseOrReport parses an expression. If it is invalid, it reports the error and returns nil.
 func (l *compiler) parseOrReport(n *node, source, text string) expression {
 	if text == "" {
-		l.addError(n, source, "the placeholder is empty", "name a field, such as {{client.name}}")
+		l.addError(n, source, "the placeholder is empty", "enter a field, such as {{client.name}}")
 		return nil
 	}
 	e, err := parseExpression(l.schema, l.scopes, text)
@@ -317,7 +317,7 @@ func (l *compiler) addParseError(n *node, source string, err error) {
 		suggestion = unknown.suggestion
 	}
 	if word := goTemplateWord.FindString(source); word != "" {
-		suggestion = "that syntax is for HTML and Markdown layouts; here, write {{#each LIST}} … {{/each}} and {{#if VALUE}} … {{/if}}"
+		suggestion = "this syntax is for HTML and Markdown layouts; in Office layouts, write {{#each LIST}} … {{/each}} and {{#if VALUE}} … {{/if}}"
 	}
 	l.addError(n, source, err.Error(), suggestion)
 }
@@ -363,7 +363,7 @@ func (l *compiler) compileBlock(out *program, n *node) {
 		l.scopes = l.scopes[:len(l.scopes)-1]
 		for i, br := range b.branches[1:] {
 			if br.tag.rest != "" || i > 0 {
-				l.addError(n, br.tag.source, "a loop can have one {{else}}, for an empty list", "")
+				l.addError(n, br.tag.source, "a loop can have only one {{else}}, which is used if the list is empty", "")
 				continue
 			}
 			e.els = l.compileNodes(br.nodes)
@@ -377,7 +377,7 @@ func (l *compiler) compileBlock(out *program, n *node) {
 		if isElse {
 			var ok bool
 			if text, ok = strings.CutPrefix(text, "if "); !ok && text != "" {
-				l.addError(n, br.tag.source, "it is neither {{else}} nor {{else if VALUE}}", "")
+				l.addError(n, br.tag.source, "the tag is neither {{else}} nor {{else if VALUE}}", "")
 				continue
 			}
 		}
@@ -388,7 +388,7 @@ func (l *compiler) compileBlock(out *program, n *node) {
 				continue
 			}
 		} else if i != len(b.branches)-1 {
-			l.addError(n, br.tag.source, "it must be the last branch of its condition", "")
+			l.addError(n, br.tag.source, "{{else}} must be the last branch of its condition", "")
 		}
 		if b.open.word == "unless" && i == 0 {
 			when = logical{"not", when, nil}
@@ -425,7 +425,7 @@ func (l *compiler) parseLoop(n *node, t *tag) (*eachItem, scopeType) {
 	l.recordFields(list)
 	typ := dereferenceType(list.typ())
 	if typ.Kind() != reflect.Slice && typ.Kind() != reflect.Map {
-		return fail(&unknownName{"only a list can be repeated", "write {{#if " + t.rest + "}}, or name a list"})
+		return fail(&unknownName{"only lists can be repeated", "write {{#if " + t.rest + "}}, or use a list"})
 	}
 	out, item := &eachItem{list: list}, scopeType{typ: typ.Elem(), loop: true}
 	for len(p.tokens) > 0 {
@@ -441,11 +441,11 @@ func (l *compiler) parseLoop(n *node, t *tag) (*eachItem, scopeType) {
 			}
 		case "limit":
 			if out.limit, err = strconv.Atoi(p.nextToken()); err != nil || out.limit < 1 {
-				return fail(errors.New("“limit” must be followed by a number of items, at least 1"))
+				return fail(errors.New("“limit” must be followed by the number of items, which must be at least 1"))
 			}
 		default:
 			return fail(&unknownName{
-				fmt.Sprintf("“%s” does not belong there", word), `write {{#each LIST as NAME where FIELD == "value" limit 10}}`,
+				fmt.Sprintf("“%s” is not allowed at this position", word), `write {{#each LIST as NAME where FIELD == "value" limit 10}}`,
 			})
 		}
 	}

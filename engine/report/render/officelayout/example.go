@@ -19,7 +19,7 @@ func Example(format string) ([]byte, error) {
 	case "pptx":
 		return ExamplePresentation()
 	}
-	return nil, api.Invalid("format", "there is no example for %q; choose docx or pptx", format)
+	return nil, api.Invalid("format", "there is no example layout for the format %q; choose docx or pptx", format)
 }
 
 // ExamplePresentation returns a presentation that uses everything a layout can contain.
@@ -106,7 +106,7 @@ func ExampleDocument() ([]byte, error) {
 		para("{{#if draft}}DRAFT. {{#each draft_reasons}}{{this}} {{/each}}{{/if}}"),
 		para("{{#if logo}}{{image logo width 4}}{{/if}}"),
 		para("Prepared for {{client.name}}, {{report.date | date}}. {{report.line}}"),
-		para("{{! A note to yourself: it does not appear in the report. }}"),
+		para("{{! This is a comment. It does not appear in the report. }}"),
 		block.Heading{Text: "{{headline}}"},
 		para("{{#each answer}}"),
 		block.Para{Class: "lead", Text: block.Text("{{this}}")},
@@ -116,7 +116,7 @@ func ExampleDocument() ([]byte, error) {
 		block.Facts{Tiles: true, Items: []block.Fact{
 			{Label: "Applicable controls", Value: block.Text("{{figures.applicable}}")},
 			{Label: "Implemented", Value: block.Text("{{figures.implemented}}")},
-			{Label: "In place, counting half of those partly in place (%)", Value: block.Text(`{{figures.compliance_pct | round 1 | default "–"}}`)},
+			{Label: "In place, with partly in place counted as half (%)", Value: block.Text(`{{figures.compliance_pct | round 1 | default "–"}}`)},
 			{Label: "Maturity (of 5)", Value: block.Text(`{{figures.maturity | round 1 | default "–"}}`)},
 		}},
 	}
@@ -127,7 +127,7 @@ func ExampleDocument() ([]byte, error) {
 			[]block.Column{
 				{Name: "No.", Width: 2},
 				{Name: "Risk", Width: 7},
-				{Name: "What it may lead to", Width: 9},
+				{Name: "Possible consequences", Width: 9},
 				{Name: "Main action", Width: 8},
 				{Name: "Owner", Width: 4},
 			},
@@ -158,7 +158,7 @@ func ExampleDocument() ([]byte, error) {
 		para("{{implemented}} requirements are implemented, {{partially_implemented}} in part, {{not_implemented}} are not; " +
 			"for {{not_evidenced}} there is no evidence."),
 		table(
-			"Requirements to work on",
+			"Requirements that need work",
 			[]block.Column{{Name: "Requirement", Width: 3}, {Name: "Title", Width: 9}, {Name: "Controls", Width: 6}},
 			`{{#each requirements where status != "Implemented" and status != "Excluded" limit 20}}{{code}}`, "{{title}}", "{{controls | join}}{{/each}}",
 		),

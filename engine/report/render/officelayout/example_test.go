@@ -106,7 +106,7 @@ func TestChartsOfSlides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all, _ := l.Problems(); len(all) != 1 || all[0].Suggestion != "write {{image charts.heat_map}} to place it as a picture" {
+	if all, _ := l.Problems(); len(all) != 1 || all[0].Suggestion != "write {{image charts.heat_map}} to insert the chart as a picture" {
 		t.Errorf("problems: %+v", all)
 	}
 	var first, second bytes.Buffer

@@ -72,12 +72,12 @@ func (x *executor) countSteps(n int) (mayContinue bool) {
 	x.steps += n
 	switch {
 	case x.steps > maxSteps:
-		x.err = stopError("it takes more than %d steps; look for loops within loops over long lists", maxSteps)
+		x.err = stopError("the layout takes more than %d steps; check for nested loops over long lists", maxSteps)
 	case x.finished+x.out.Len() > maxOutput:
-		x.err = stopError("its output exceeds %s; look for loops within loops over long lists", wording.FormatByteSize(maxOutput))
+		x.err = stopError("the output exceeds %s; check for nested loops over long lists", wording.FormatByteSize(maxOutput))
 	case before>>12 != x.steps>>12:
 		if err := x.ctx.Err(); errors.Is(err, context.DeadlineExceeded) {
-			x.err = stopError("it takes longer than %v", maxDuration)
+			x.err = stopError("the layout takes longer than %v", maxDuration)
 		} else if err != nil {
 			x.err = err
 		}
@@ -87,7 +87,7 @@ func (x *executor) countSteps(n int) (mayContinue bool) {
 
 // stopError returns the error for a layout that was stopped because of a limit.
 func stopError(format string, args ...any) error {
-	return api.Invalid("layout", "the layout was stopped: %s", fmt.Sprintf(format, args...))
+	return api.Invalid("layout", "the processing of the layout was stopped: %s", fmt.Sprintf(format, args...))
 }
 
 // op is an instruction of a compiled layout.

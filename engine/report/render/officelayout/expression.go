@@ -100,7 +100,7 @@ func parseExpression(s *schema, scopes []scopeType, text string) (expression, er
 	}
 	e, err := p.parsePipeline()
 	if err == nil && len(p.tokens) > 0 {
-		err = fmt.Errorf("“%s” does not belong there", p.tokens[0])
+		err = fmt.Errorf("“%s” is not allowed at this position", p.tokens[0])
 	}
 	return e, err
 }
@@ -189,12 +189,12 @@ func (p *parser) parsePipeline() (expression, error) {
 		name := p.nextToken()
 		f, ok := filters[name]
 		if !ok {
-			return nil, &unknownName{fmt.Sprintf("there is no filter “%s”", name), suggestFilter(name)}
+			return nil, &unknownName{fmt.Sprintf("the filter “%s” doesn't exist", name), suggestFilter(name)}
 		}
 		arg := ""
 		if next := p.peek(); next != "" && next != "|" && next != ")" {
 			if !f.takesArgument {
-				return nil, fmt.Errorf("the filter %s takes no argument", name)
+				return nil, fmt.Errorf("the filter %s doesn't take an argument", name)
 			}
 			arg = strings.TrimPrefix(p.nextToken(), `"`)
 		} else if f.needsArgument {
@@ -210,7 +210,7 @@ func (p *parser) parsePipeline() (expression, error) {
 
 func (p *parser) parseOr() (expression, error) {
 	if p.depth++; p.depth > maxExpressionDepth {
-		return nil, errors.New("it is nested too deeply")
+		return nil, errors.New("the expression is nested too deeply")
 	}
 	defer func() { p.depth-- }()
 	return p.parseChain("or", "||", p.parseAnd)
@@ -235,7 +235,7 @@ func (p *parser) parseChain(operator, symbol string, operand func() (expression,
 func (p *parser) parseNot() (expression, error) {
 	if _, ok := p.acceptToken("not", "!"); ok {
 		if p.depth++; p.depth > maxExpressionDepth {
-			return nil, errors.New("it is nested too deeply")
+			return nil, errors.New("the expression is nested too deeply")
 		}
 		e, err := p.parseNot()
 		p.depth--
@@ -308,7 +308,7 @@ func (p *parser) parsePath(text string) (expression, error) {
 			break
 		}
 		if rest, explicit = up, true; scope == 0 {
-			return nil, fmt.Errorf("%s: the report is already the outermost level", text)
+			return nil, fmt.Errorf("%s goes too far; the report is the outermost level", text)
 		}
 		scope--
 	}
@@ -320,7 +320,7 @@ func (p *parser) parsePath(text string) (expression, error) {
 		parts = parts[1:]
 	case strings.HasPrefix(first, "@"):
 		if first != "@number" && first != "@first" && first != "@last" && first != "@key" || len(parts) > 1 {
-			return nil, &unknownName{fmt.Sprintf("there is no “%s”", text), "use @number, @first, @last, @key or @root"}
+			return nil, &unknownName{fmt.Sprintf("“%s” doesn't exist", text), "use @number, @first, @last, @key or @root"}
 		}
 		for ; scope >= 0 && !p.scopes[scope].loop; scope-- {
 		}
@@ -348,7 +348,7 @@ func (p *parser) parsePath(text string) (expression, error) {
 			for i := len(p.scopes) - 1; i >= 0; i-- {
 				names = append(names, p.schema.namesOf(p.scopes[i].typ)...)
 			}
-			return nil, &unknownName{fmt.Sprintf("there is no field “%s”", text), p.schema.suggestion(p.scopes, names, parts, 0)}
+			return nil, &unknownName{fmt.Sprintf("the field “%s” doesn't exist", text), p.schema.suggestion(p.scopes, names, parts, 0)}
 		}
 	}
 	out := fieldPath{scope: scope, typed: p.scopes[scope].typ}

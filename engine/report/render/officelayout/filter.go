@@ -87,7 +87,7 @@ func (f filter) check(t reflect.Type, arg string) string {
 	switch f.accepts {
 	case "list":
 		if t.Kind() != reflect.Slice && t.Kind() != reflect.Map {
-			return "this filter only works on lists, but this is " + is
+			return "this filter only works on lists, but the value is " + is
 		}
 		if f.takesArgument && t.Kind() == reflect.Slice && describeType(t.Elem()) != "a value" {
 			return "only lists of strings and numbers can be joined; use {{#each}}"
@@ -97,7 +97,7 @@ func (f filter) check(t reflect.Type, arg string) string {
 			return "this filter only works on numbers"
 		}
 		if n, err := strconv.Atoi(arg); arg != "" && (err != nil || n < 0 || n > 6) {
-			return "the number of digits must be 0 to 6"
+			return "the number of digits must be between 0 and 6"
 		}
 	case "moment":
 		if t != timeType && t != dateType {

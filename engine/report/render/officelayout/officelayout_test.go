@@ -182,22 +182,22 @@ func TestExpressions(t *testing.T) {
 func TestProblems(t *testing.T) {
 	for body, want := range map[string][3]string{
 		p("x") + p("{{clent.name}}"):        {"document, paragraph 2", "{{clent.name}}", "{{client.name}}"},
-		p("{{client_name}}"):                {"document, paragraph 1", "no field", "{{client.name}}"},
+		p("{{client_name}}"):                {"document, paragraph 1", "doesn't exist", "{{client.name}}"},
 		p("{{client.nam}}"):                 {"", "“client” has no field “nam”", "{{client.name}}"},
-		p("{{consequence}}"):                {"", "no field", "{{consequence}} within {{#each risks}}"},
-		p("{{risk.title}}"):                 {"", "no field", "{{title}} within {{#each risks}}"},
+		p("{{consequence}}"):                {"", "doesn't exist", "{{consequence}} within {{#each risks}}"},
+		p("{{risk.title}}"):                 {"", "doesn't exist", "{{title}} within {{#each risks}}"},
 		p("{{risks.title}}"):                {"", "is a list", "{{#each risks}} … {{title}}"},
 		p("{{risks}}"):                      {"", "a list can't be printed", "{{#each risks}}"},
 		p("{{charts.heat_map}}"):            {"", "a picture can't be printed", "{{image charts.heat_map}}"},
 		p("{{image client.name}}"):          {"", "not a picture", "charts.heat_map"},
-		p("{{chart charts.coverage}}"):      {"", "only a slide can have a chart", "{{image charts.coverage}}"},
-		p("{{client.name | dat}}"):          {"", "no filter", "did you mean date?"},
+		p("{{chart charts.coverage}}"):      {"", "native charts are only possible on slides", "{{image charts.coverage}}"},
+		p("{{client.name | dat}}"):          {"", "the filter “dat”", "did you mean date?"},
 		p("{{client.name | date}}"):         {"", "only works on dates", ""},
-		p("{{client.name"):                  {"", "no }} in its paragraph", ""},
+		p("{{client.name"):                  {"", "not closed in its paragraph", ""},
 		p("{{#each risks}}"):                {"", "not closed", "{{/each}}"},
 		p("{{/if}}"):                        {"", "doesn't close an open block", ""},
 		p("{{#if draft}}") + p("{{/each}}"): {"document, paragraph 2", "it closes {{#if draft}}, document, paragraph 1", "{{/if}}"},
-		p("{{#foreach risks}}{{/foreach}}"): {"", "no block foreach", "{{#each LIST}}"},
+		p("{{#foreach risks}}{{/foreach}}"): {"", "unknown block: foreach", "{{#each LIST}}"},
 		p("{{range .risks}}"):               {"", "", "for HTML and Markdown layouts"},
 		`<w:tbl>` + row(p("{{#if draft}}")) + `</w:tbl>` + p("{{/if}}"): {"document, table 1, row 1, column 1", "one end of the block is inside a table", ""},
 	} {
@@ -230,16 +230,16 @@ func TestHostileLayouts(t *testing.T) {
 		want string
 	}{
 		"nothing":       {[]byte("x"), "is not a Word document"},
-		"old Word":      {[]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), "protected by a password or in a format from before 2007"},
-		"a zip":         {docxWith(t, "", typesPart, "<a/>"), "not a docx file"},
+		"old Word":      {[]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), "password-protected or in a format older than 2007"},
+		"a zip":         {docxWith(t, "", typesPart, "<a/>"), "not a .docx file"},
 		"macros":        {docxWith(t, "", typesPart, strings.Replace(testTypes, "</Types>", `<Override PartName="/word/vbaProject.bin" ContentType="application/vnd.ms-office.vbaProject"/></Types>`, 1)), "macros"},
 		"a lone macro":  {docxWith(t, "", "word/vbaProject.bin", "x"), "macros"},
-		"deep blocks":   {docxWith(t, p(strings.Repeat(`{{#if draft}}`, 60)+strings.Repeat(`{{/if}}`, 60))), "nested more than 50 deep"},
+		"deep blocks":   {docxWith(t, p(strings.Repeat(`{{#if draft}}`, 60)+strings.Repeat(`{{/if}}`, 60))), "nested more than 50 levels deep"},
 		"many blocks":   {docxWith(t, p(strings.Repeat(`{{#if draft}}{{/if}}`, 2600))), "more than 5000 tags"},
 		"many values":   {docxWith(t, p(strings.Repeat(`{{x}}`, maxTags+1))), "more than 20000 placeholders"},
-		"many warnings": {docxWith(t, strings.Repeat(p("{%"), maxProblems+1)+p("{{x}}")), "there is no field “x”"},
-		"remote image":  {docxWith(t, "", partRels, rels("image", "http://evil.example/x.png")), "loads http://evil.example/x.png from outside"},
-		"a file link":   {docxWith(t, "", partRels, rels("hyperlink", "file:///etc/passwd")), "links may lead to http"},
+		"many warnings": {docxWith(t, strings.Repeat(p("{%"), maxProblems+1)+p("{{x}}")), "the field “x”"},
+		"remote image":  {docxWith(t, "", partRels, rels("image", "http://evil.example/x.png")), "loads http://evil.example/x.png from an external source"},
+		"a file link":   {docxWith(t, "", partRels, rels("hyperlink", "file:///etc/passwd")), "only http, https and mailto"},
 		"html inside":   {docxWith(t, "", partRels, strings.Replace(rels("aFChunk", "x.html"), ` TargetMode="External"`, "", 1)), "embeds another file"},
 		"a field":       {docxWith(t, `<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> DD</w:instrText></w:r><w:r><w:instrText>E cmd</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`), "the field DDE cmd"},
 		"a short field": {docxWith(t, `<w:fldSimple w:instr=" includetext x "/>`), "includetext"},
@@ -247,7 +247,7 @@ func TestHostileLayouts(t *testing.T) {
 		"an entity":     {docxWith(t, p("&boom;")), "can't be read"},
 		"deep":          {docxWith(t, deep), "nested more than"},
 		"many elements": {docxWith(t, strings.Repeat("<w:p/>", maxPartNodes)), "more than"},
-		"loops":         {docxWith(t, p(loop)), "the layout was stopped"},
+		"loops":         {docxWith(t, p(loop)), "processing of the layout was stopped"},
 		"a bad path":    {docxWith(t, "", "../x.xml", "x"), "invalid name"},
 		"strict": {
 			docxWith(t, "", "word/document.xml", `<w:document xmlns:w="http://purl.oclc.org/ooxml/wordprocessingml/main"/>`), "Strict Open XML",
@@ -269,7 +269,7 @@ func TestHostileLayouts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if all, _ := l.Problems(); !slices.ContainsFunc(all, func(p Problem) bool {
-		return p.Warning && p.Place == "document" && strings.Contains(p.Message, "keeps its own figures")
+		return p.Warning && p.Place == "document" && strings.Contains(p.Message, "show its own data")
 	}) {
 		t.Errorf("a layout with a chart: %+v", all)
 	}

@@ -151,21 +151,21 @@ func (l *Layout) Err() error {
 		all = append(all, fmt.Sprintf("and %d more", n-shown))
 	}
 	return refusalError(
-		"the layout has %s. %s. `service report lint FILE` lists all",
+		"the layout has %s. %s. To list all errors, run `service report lint FILE`",
 		prose.Count(n, "error", "errors"), strings.Join(all, ". "),
 	)
 }
 
 // macrosError returns the error for a layout with macros.
 func (l *Layout) macrosError() error {
-	return refusalError("the layout contains macros, which are never run or passed on; save it without macros, as .%s", l.format)
+	return refusalError("the layout contains macros, which reports can't include; save it without macros as .%s", l.format)
 }
 
 // open reads the directory of the file within its limits.
 func (l *Layout) open(file []byte) error {
 	kind := map[string]string{"docx": "Word document (.docx)", "pptx": "PowerPoint presentation (.pptx)"}[l.format]
 	if bytes.HasPrefix(file, []byte("\xd0\xcf\x11\xe0")) {
-		return refusalError("the layout is protected by a password or in a format from before 2007; save it as a %s without a password", kind)
+		return refusalError("the layout is password-protected or in a format older than 2007; save it as a %s without a password", kind)
 	}
 	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -192,7 +192,7 @@ func (l *Layout) open(file []byte) error {
 		packed, unpacked = packed+f.CompressedSize64, unpacked+f.UncompressedSize64
 		if packed > uint64(len(file)) || unpacked > maxUnpacked {
 			return refusalError(
-				"the layout unpacks to more than %s, or its parts overlap; make its pictures smaller",
+				"the layout unpacks to more than %s, or its parts overlap; reduce the size of its images",
 				wording.FormatByteSize(maxUnpacked),
 			)
 		}
@@ -221,7 +221,7 @@ func (l *Layout) read(name string) ([]byte, error) {
 		return nil, refusalError("%s in the layout is damaged: %v; save the file again", name, err)
 	}
 	if len(b) > most {
-		return nil, refusalError("%s in the layout is too large, or all parts together are", name)
+		return nil, refusalError("%s in the layout is too large, or the layout as a whole is too large", name)
 	}
 	l.budget -= len(b)
 	return b, nil
@@ -268,7 +268,7 @@ func (l *Layout) readTypes() error {
 		return err
 	}
 	if types == nil {
-		return refusalError("the layout is not a document of Word or PowerPoint: it has no %s", typesPart)
+		return refusalError("the layout is not a Word or PowerPoint document; the part %s is missing", typesPart)
 	}
 	l.types = types
 	titles := map[string]bool{}
@@ -300,7 +300,7 @@ func (l *Layout) readTypes() error {
 		return err
 	}
 	if l.main == "" || l.byName[strings.ToLower(l.main)] == nil {
-		return refusalError("the layout is not a %s file; give a file with that ending, saved by Word, PowerPoint or LibreOffice", l.format)
+		return refusalError("the layout is not a .%s file; use a file of this type saved by Word, PowerPoint or LibreOffice", l.format)
 	}
 	// The document comes first, and notes come after the slides, because they share the slides' scope.
 	slices.SortStableFunc(l.parts, func(a, b *part) int {
@@ -383,12 +383,12 @@ func (l *Layout) checkRelations() error {
 				err = refusalError("%s of the layout embeds another file (%s); replace it with a picture or text", partTitle(source), r.target)
 			case r.external && kind != "hyperlink":
 				err = refusalError(
-					"%s of the layout loads %s from outside when it is opened; insert it into the file instead of linking it",
+					"%s of the layout loads %s from an external source; embed the content in the file instead of linking it",
 					partTitle(source), prose.Truncate(r.target, 100),
 				)
 			case r.external && !isWebLink(r.target):
 				err = refusalError(
-					"%s of the layout has a link to %s; links may lead to http, https and mailto",
+					"%s of the layout has a link to %s; only http, https and mailto links are allowed",
 					partTitle(source), prose.Truncate(r.target, 100),
 				)
 			}
@@ -435,7 +435,7 @@ func (l *Layout) dropAttachedTemplate(relationsName, source string, root *node, 
 	l.replaced[source] = []byte(originalXML(settings))
 	l.problems = append(l.problems, Problem{
 		Part: source, Place: "document settings", Warning: true,
-		Message: "the reference to the document's own template is left out of reports",
+		Message: "the reference to the document's Word template will be removed from reports",
 	})
 	return nil
 }
@@ -470,14 +470,14 @@ func (l *Layout) compile() error {
 		p.program = c.compileTree(tree)
 		for _, r := range p.relations {
 			if kind := path.Base(r.kind); kind == "chart" || kind == "chartEx" {
-				c.addWarning(nil, "", "a chart of the layout keeps its own figures in every report",
-					"if it is meant to show the report's, replace it with a picture whose alternative text is, for example, {{image charts.heat_map}}")
+				c.addWarning(nil, "", "a chart in the layout will show its own data in every report",
+					"to show the report's data instead, replace it with a picture that has the alternative text {{image charts.heat_map}}, for example")
 			}
 		}
 	}
 	if c.tags == 0 && c.extracted <= maxTags {
 		c.part = &part{name: l.main, title: "document"}
-		c.addWarning(nil, "", "the layout has no placeholders", "`service report layout init` writes an example")
+		c.addWarning(nil, "", "the layout has no placeholders", "to create an example, run `service report layout init`")
 	}
 	if !c.uses["draft"] && !c.uses["report.status"] && !c.uses["draft_reasons"] {
 		c.part = &part{name: l.main, title: "document"}

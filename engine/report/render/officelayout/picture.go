@@ -202,7 +202,7 @@ func (l *compiler) parseImageArguments(n *node, t *tag) (image expression, width
 		image, err = p.parsePrimary()
 	}
 	if err == nil && dereferenceType(image.typ()) != imageType {
-		err = &unknownName{"it is not a picture", "pictures are logo and the fields of charts, such as {{image charts.heat_map}}"}
+		err = &unknownName{"the value is not a picture", "use logo or a field of charts, such as {{image charts.heat_map}}"}
 	}
 	if err == nil && len(p.tokens) > 0 {
 		width, err = p.parsePictureWidth()
@@ -218,11 +218,11 @@ func (l *compiler) parseImageArguments(n *node, t *tag) (image expression, width
 // parsePictureWidth reads the width of a picture, such as "width 12".
 func (p *parser) parsePictureWidth() (float64, error) {
 	if p.nextToken() != "width" {
-		return 0, errors.New("after the picture, only its width can follow, such as: width 12 (in centimeters)")
+		return 0, errors.New("the picture can only be followed by its width in centimeters, such as width 12")
 	}
 	width, err := strconv.ParseFloat(strings.TrimSuffix(p.nextToken(), "cm"), 64)
 	if err != nil || width < 0.5 || width > maxPictureWidth {
-		return 0, fmt.Errorf("the width must be a number of centimeters up to %d", maxPictureWidth)
+		return 0, fmt.Errorf("the width must be a number of centimeters from 0.5 to %d", maxPictureWidth)
 	}
 	return width, nil
 }
@@ -231,7 +231,7 @@ func (p *parser) parsePictureWidth() (float64, error) {
 func (l *compiler) compileInlineImage(out *program, n *node) {
 	t := n.ancestor("w:t")
 	if t == nil {
-		l.addError(n, n.tag.source, "on a slide, a picture takes the place of a text box", "give the placeholder a text box of its own")
+		l.addError(n, n.tag.source, "on slides, a picture replaces a whole text box", "put the placeholder in a separate text box")
 		return
 	}
 	if image, width := l.parseImageArguments(n, n.tag); image != nil {
@@ -295,7 +295,7 @@ func imagePlaceholder(properties *node) *tag {
 // alternative text as errors, because only a picture can have them.
 func (l *compiler) propertiesTagWithoutImage(n *node) string {
 	if all, unclosed := findTags(n.attr("descr")); len(all) > 0 || unclosed != "" {
-		l.addError(n, n.attr("descr"), "only a picture can have a placeholder as its alternative text, {{image …}}", "")
+		l.addError(n, n.attr("descr"), "only pictures can have a placeholder ({{image …}}) as their alternative text", "")
 	}
 	return n.start
 }
@@ -323,8 +323,8 @@ func (l *compiler) compilePicture(out *program, n *node) (isImage bool) {
 	}
 	if blip == nil || extent == nil {
 		l.addError(
-			n, t.source, "only a picture can have a placeholder as its alternative text",
-			"insert any picture and give it this alternative text",
+			n, t.source, "only pictures can have a placeholder as their alternative text",
+			"insert a picture and set its alternative text to this placeholder",
 		)
 		return true
 	}
@@ -333,7 +333,7 @@ func (l *compiler) compilePicture(out *program, n *node) (isImage bool) {
 	}
 	frame := pictureFrame{image: image, box: newFrameBox(offset, extent)}
 	if !frame.box.isUsable() {
-		l.addError(n, t.source, "the picture has no size", "insert it again")
+		l.addError(n, t.source, "the picture has no size", "insert the picture again")
 		return true
 	}
 	var body program
@@ -459,8 +459,8 @@ func (l *compiler) compilePictureBox(out *program, n *node) (isImage bool) {
 	image := slideImage{image: source, name: properties.attr("name"), id: properties.attr("id"), native: found.tag.kind == tagChart}
 	if name := found.tag.rest[strings.LastIndex(found.tag.rest, ".")+1:]; image.native && !slices.Contains(content.NativeCharts, name) {
 		l.addError(
-			found, found.tag.source, "PowerPoint has no chart of this kind; these are: charts."+strings.Join(content.NativeCharts, ", charts."),
-			"write {{image "+found.tag.rest+"}} to place it as a picture",
+			found, found.tag.source, "PowerPoint has no chart of this type; use one of charts."+strings.Join(content.NativeCharts, ", charts."),
+			"write {{image "+found.tag.rest+"}} to insert the chart as a picture",
 		)
 		return true
 	}
@@ -469,8 +469,8 @@ func (l *compiler) compilePictureBox(out *program, n *node) (isImage bool) {
 	}
 	if !image.box.isUsable() {
 		l.addError(
-			found, found.tag.source, "the text box has its position from the slide layout",
-			"move or resize it once, so that it has a position of its own",
+			found, found.tag.source, "the text box inherits its position from the slide layout",
+			"move or resize the text box once so that it has its own position",
 		)
 		return true
 	}

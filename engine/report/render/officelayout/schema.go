@@ -162,9 +162,9 @@ func (s *schema) suggestion(scopes []scopeType, inScope, path []string, at int) 
 		}
 	}
 	if len(all) > shown {
-		return "there are " + strings.Join(all[:shown], ", ") + " and more: see docs/layouts.md"
+		return "available fields are " + strings.Join(all[:shown], ", ") + " and more; see docs/layouts.md"
 	}
-	return "there are " + prose.JoinAnd(all)
+	return "available fields are " + prose.JoinAnd(all)
 }
 
 // entry is a field that a placeholder can name. If list is set, the placeholder must be in a loop over that list.

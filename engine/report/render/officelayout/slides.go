@@ -52,7 +52,7 @@ func (l *Layout) readSlides() error {
 			found = find(opc.ResolveTarget(l.main, relations[at].target))
 		}
 		if found == nil {
-			broken = refusalError("the presentation lists a slide (%s) that the file does not contain; save it again", id)
+			broken = refusalError("the presentation refers to a slide (%s) that the file does not contain; save the presentation again", id)
 			return false
 		}
 		s := &slide{part: found, relationID: id, number: len(l.slides) + 1}
@@ -115,8 +115,8 @@ func (l *compiler) extractSlideTag(s *slide, root *node) {
 		for _, r := range s.part.relations {
 			if kind := path.Base(r.kind); !slices.Contains([]string{"slideLayout", "notesSlide", "image", "hyperlink", "tags"}, kind) {
 				l.addError(
-					n, n.tag.source, "a slide that is repeated can't contain a "+kind,
-					"use {{image charts.…}}, or move it to a slide of its own",
+					n, n.tag.source, "repeated slides can't contain a "+kind,
+					"use {{image charts.…}}, or move it to a separate slide",
 				)
 				return
 			}
@@ -126,7 +126,7 @@ func (l *compiler) extractSlideTag(s *slide, root *node) {
 	case "if":
 		s.when = l.parseOrReport(n, n.tag.source, rest)
 	default:
-		l.addError(n, n.tag.source, "it is neither {{#slide each LIST}} nor {{#slide if VALUE}}", "")
+		l.addError(n, n.tag.source, "the tag is neither {{#slide each LIST}} nor {{#slide if VALUE}}", "")
 	}
 	if p := n.ancestor("a:p"); p != nil {
 		if shape := n.ancestor("p:sp"); shape != nil && strings.TrimSpace(shape.allText()) == "" && len(tagsIn(shape)) == 1 {
@@ -229,7 +229,7 @@ func (l *Layout) fillSlides(x *executor) (filled []*part, change *deckChange) {
 	for _, s := range l.slides {
 		for _, r := range s.part.relations {
 			if r.kind == relSlide && !d.removed[s.part.name] && d.removed[opc.ResolveTarget(s.part.name, r.target)] {
-				x.err = refusalError("slide %d links to a slide that this report leaves out; remove the link", s.number)
+				x.err = refusalError("slide %d links to a slide that this report omits; remove the link", s.number)
 			}
 		}
 	}

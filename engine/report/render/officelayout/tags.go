@@ -112,7 +112,7 @@ func (l *compiler) extractFromProperties(root *node) {
 		text := n.children[0].text
 		tags, unclosed := findTags(text)
 		if unclosed != "" {
-			l.addError(n, unclosed, "the placeholder has no }}", "close it with }}")
+			l.addError(n, unclosed, "the placeholder is not closed", "add }} at its end")
 		}
 		if len(tags) == 0 || !l.countTags(n, len(tags)) {
 			return true
@@ -171,7 +171,7 @@ func (l *compiler) extractFromParagraph(p *node, contents map[*node]bool) {
 	text := whole.String()
 	tags, unclosed := findTags(text)
 	if unclosed != "" {
-		l.addError(p, unclosed, "the placeholder has no }} in its paragraph", "close it with }}")
+		l.addError(p, unclosed, "the placeholder is not closed in its paragraph", "add }} at its end")
 	}
 	if strings.Contains(text, "{%") {
 		l.addWarning(p, "{%", "placeholders from other tools are left unchanged", "write {{#each …}} and {{#if …}}")

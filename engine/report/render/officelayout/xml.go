@@ -142,7 +142,7 @@ func (n *node) allText() string {
 }
 
 var errStrict = errors.New(
-	"it is saved as Strict Open XML; in Word or PowerPoint, save it again as a normal document (.docx) or presentation (.pptx)",
+	"the file is in Strict Open XML format; in Word or PowerPoint, save it as a normal document (.docx) or presentation (.pptx)",
 )
 
 // parsePart reads a part as a tree. nodes is the remaining number of nodes, which parsePart reduces.
@@ -173,7 +173,7 @@ func parsePart(data []byte, nodes *int) (*node, error) {
 		switch t := t.(type) {
 		case xml.StartElement:
 			if depth++; depth > maxPartDepth {
-				return nil, fmt.Errorf("its elements are nested more than %d levels deep", maxPartDepth)
+				return nil, fmt.Errorf("the elements are nested more than %d levels deep", maxPartDepth)
 			}
 			n := &node{start: raw, attrs: t.Copy().Attr}
 			known := scopes[len(scopes)-1]
@@ -195,7 +195,7 @@ func parsePart(data []byte, nodes *int) (*node, error) {
 					return nil, errStrict
 				}
 				if len(known) > 200 {
-					return nil, errors.New("it declares more than 200 namespaces")
+					return nil, errors.New("the part declares more than 200 namespaces")
 				}
 			}
 			scopes = append(scopes, known)
@@ -207,10 +207,10 @@ func parsePart(data []byte, nodes *int) (*node, error) {
 			at = n
 		case xml.EndElement:
 			if at == root {
-				return nil, errors.New("it has an end tag without a start tag")
+				return nil, errors.New("the part has an end tag without a start tag")
 			}
 			if _, local, _ := strings.Cut(at.name, ":"); at.prefix+local != qualifiedName(t.Name) {
-				return nil, fmt.Errorf("the element %s ends with %s", at.name, raw)
+				return nil, fmt.Errorf("the element %s is closed by the wrong end tag, %s", at.name, raw)
 			}
 			at.end = raw
 			at, depth, scopes = at.parent, depth-1, scopes[:len(scopes)-1]
@@ -221,7 +221,7 @@ func parsePart(data []byte, nodes *int) (*node, error) {
 			}
 			add(&node{text: string(t), start: raw})
 		case xml.Directive:
-			return nil, errors.New("it declares entities or a document type")
+			return nil, errors.New("the part declares entities or a document type")
 		case xml.ProcInst:
 			add(&node{text: raw, raw: true})
 		case xml.Comment: // not visible to readers of the document

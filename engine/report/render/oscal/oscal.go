@@ -85,7 +85,7 @@ func Write(out io.Writer, v *content.Report) error {
 // emptyDocumentError returns the error for a document that would be empty although its model requires at
 // least one entry.
 func emptyDocumentError(format string, args ...any) error {
-	return api.Invalid("format", "there is nothing to write as OSCAL yet: "+format, args...)
+	return api.Invalid("format", "the report can't be written as OSCAL yet: "+format, args...)
 }
 
 // encodeAndValidate encodes a document as JSON and validates the result against the OSCAL schema.
@@ -102,7 +102,7 @@ func (w *oscalWriter) encodeAndValidate(model string, doc *models.OscalModels) (
 	if errors.As(err, &at) {
 		return nil, api.Invalid(
 			"format",
-			"%s can't be represented in OSCAL: %s; correct it, or choose another format",
+			"%s can't be represented in OSCAL: %s; correct the value, or choose another format",
 			w.rowNameAt(at.Path),
 			at.Error(),
 		).WithCause(
@@ -337,7 +337,7 @@ func (w *oscalWriter) catalogResource() models.Resource {
 	p.add("source-sha256", wording.OrEmpty(w.Catalog.SourceSHA256))
 	return models.Resource{
 		UUID: w.uuidFor("catalog", w.Catalog.ID), Title: oneLine(w.CatalogName(), "Catalog"), Props: nilIfEmptyList(p),
-		Description: "The control catalog; `service catalog export --format oscal` exports it as OSCAL with the control IDs used here.",
+		Description: "The control catalog. To export it as OSCAL with the same control IDs, run `service catalog export --format oscal`.",
 	}
 }
 

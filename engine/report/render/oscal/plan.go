@@ -92,7 +92,7 @@ func (w *oscalWriter) toPOAMItem(it *api.POAMItem) models.PoamItem {
 			it.ID,
 		),
 		Title:        itemTitle(&it.Item),
-		Description:  wording.OrDefault(it.Weakness, "No weakness is specified."),
+		Description:  wording.OrDefault(it.Weakness, "The weakness is not specified."),
 		Props:        nilIfEmptyList(p),
 		Remarks:      wording.OrEmpty(it.Comments),
 		RelatedRisks: &[]models.AssociatedRisk{{RiskUuid: w.planRiskUUID(it)}},
@@ -118,8 +118,8 @@ func (w *oscalWriter) planItemRisk(it *api.POAMItem) models.Risk {
 			it,
 		),
 		Title:       itemTitle(&it.Item),
-		Description: wording.OrDefault(it.Weakness, "No weakness is specified."),
-		Statement:   wording.OrDefault(it.Weakness, "No weakness is specified."),
+		Description: wording.OrDefault(it.Weakness, "The weakness is not specified."),
+		Statement:   wording.OrDefault(it.Weakness, "The weakness is not specified."),
 		Status: riskStatus(
 			it.Status,
 		),
@@ -135,7 +135,7 @@ func (w *oscalWriter) remediationResponse(it *api.POAMItem) models.Response {
 		UUID:        w.uuidFor("response", it.ID),
 		Lifecycle:   "planned",
 		Title:       oneLine(it.POAMCode, "Remediation"),
-		Description: wording.OrDefault(it.CorrectiveAction, "No action is specified."),
+		Description: wording.OrDefault(it.CorrectiveAction, "The corrective action is not specified."),
 	}
 	if it.Status == "completed" {
 		r.Lifecycle = "completed"

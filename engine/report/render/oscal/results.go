@@ -163,7 +163,7 @@ func (w *oscalWriter) newAssessmentPlan(controls controlIDs) *models.AssessmentP
 	system := models.Resource{
 		UUID:        w.uuidFor("scope"),
 		Title:       "Scope of the assessment",
-		Description: "The assessment scope describes what is assessed; there is no system security plan.",
+		Description: "The assessment scope defines what is assessed. There is no system security plan.",
 	}
 	if w.Scope != nil {
 		var p properties
@@ -186,7 +186,7 @@ func (w *oscalWriter) newAssessmentPlan(controls controlIDs) *models.AssessmentP
 	return &models.AssessmentPlan{
 		UUID: w.uuidFor(
 			"assessment-plan",
-		), ImportSsp: models.ImportSsp{Href: "#" + system.UUID, Remarks: "The assessment scope takes the place of a system security plan."},
+		), ImportSsp: models.ImportSsp{Href: "#" + system.UUID, Remarks: "The assessment scope is used in place of a system security plan."},
 		ReviewedControls: controls.toReviewedControls(), AssessmentAssets: w.assessmentAssets(),
 		AssessmentSubjects: &[]models.AssessmentSubject{
 			{Type: "component", IncludeAll: &models.IncludeAll{}, Description: "The documents provided as evidence."},
@@ -206,7 +206,7 @@ func (w *oscalWriter) embedPlan(controls controlIDs) (models.Resource, error) {
 	return models.Resource{
 		UUID: w.uuidFor(
 			"assessment-plan-resource",
-		), Title: "Assessment plan", Description: "The assessment plan of these results, as OSCAL JSON.",
+		), Title: "Assessment plan", Description: "The assessment plan for these results, as OSCAL JSON.",
 		Base64: &models.Base64{
 			Filename:  "assessment-plan.json",
 			MediaType: "application/oscal+json",
@@ -281,7 +281,7 @@ func (w *oscalWriter) toFinding(f *api.Finding) models.Finding {
 	case api.Met:
 		state = models.ObjectiveStatus{State: "satisfied", Reason: "pass"}
 	case api.ResultNoEvid:
-		state.Reason, state.Remarks = "other", "Too little evidence to judge: the documents do not cover the control, or only touch on it."
+		state.Reason, state.Remarks = "other", "There is too little evidence to judge: the documents do not cover the control or only mention it."
 	}
 	return models.Finding{
 		UUID: w.findingUUID(
@@ -358,7 +358,7 @@ func (w *oscalWriter) findingRisk(f *api.Finding) models.Risk {
 			f.ID,
 		),
 		Title:               itemTitle(&f.Item),
-		Description:         wording.OrDefault(f.Effect, "No effect of the gap is specified."),
+		Description:         wording.OrDefault(f.Effect, "The effect of the gap is not specified."),
 		Statement:           wording.OrDefault(f.Condition, "The control has a gap."),
 		Status:              "open",
 		Origins:             w.toolOrigins(),
@@ -416,7 +416,7 @@ func (w *oscalWriter) approvalAttestations() *[]models.AttestationStatements {
 					a.ID,
 				), Name: "approval", Ns: oscal.Namespace, Title: oneLine("Approval of the "+a.Gate.Title(), "Approval"), Props: nilIfEmptyList(p),
 				Prose: fmt.Sprintf(
-					"%s approved the %s, version %d, with the content SHA-256 %s.",
+					"%s approved version %[3]d of the %[2]s, whose content has the SHA-256 hash %[4]s.",
 					content.ActorNameWithType(*a.DecidedBy)+a.DeciderSuffix(),
 					a.Gate.Title(),
 					a.VersionNumber,

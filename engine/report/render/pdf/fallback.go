@@ -66,7 +66,7 @@ func newFallback(name string, data []byte) (*face, error) {
 func (f *face) checkCharacter(r rune) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("the font can't be used: %v", r)
+			err = fmt.Errorf("the fallback font can't be used: %v", r)
 		}
 	}()
 	file := fpdf.New("P", "pt", "A4", "")

@@ -56,7 +56,7 @@ func newFontSet(named []byte) (s fontSet, err error) {
 	if len(named) > 0 {
 		other, err := newFallback("other", named)
 		if err != nil {
-			return s, fmt.Errorf("the report font can't be used; provide a TrueType font (.ttf): %w", err)
+			return s, fmt.Errorf("the report font can't be used: %w; provide a TrueType font (.ttf)", err)
 		}
 		s.fallbacks = append(s.fallbacks, other)
 	}
@@ -66,7 +66,7 @@ func newFontSet(named []byte) (s fontSet, err error) {
 func newFace(name string, data []byte) (*face, error) {
 	parsed, err := sfnt.Parse(data)
 	if err == nil && string(data[:4]) == "OTTO" {
-		err = errors.New("it has PostScript outlines")
+		err = errors.New("the font has PostScript outlines")
 	}
 	return &face{name: name, data: data, font: parsed, widths: map[rune]float64{}}, err
 }
@@ -456,7 +456,7 @@ func (p *pdfWriter) drawMissingGlyphNote() {
 	p.addSpaceUnlessAtTop(10)
 	p.drawNotice(
 		"This file's fonts lack some characters, which are shown as "+string(missingGlyph)+": "+strings.Join(codes, ", ")+more+
-			". The HTML report shows them all; install a TrueType font with these characters, or name one in SERVICE_REPORT_FONT.",
+			". The HTML report shows all characters. To add them here, install a TrueType font that has them, or set SERVICE_REPORT_FONT to one.",
 		nil,
 		drawing.Warn,
 		drawing.WarnGround,

@@ -63,7 +63,7 @@ func ChartGraphic(relationID string) string {
 // workbook of its numbers. columns selects vertical bars.
 func ChartParts(c *workbook.Chart, columns bool, p workbook.Properties) (chart, numbers []byte, err error) {
 	if numbers, err = chartWorkbook(c, p); err != nil {
-		return nil, nil, fmt.Errorf("the numbers of the chart: %w", err)
+		return nil, nil, fmt.Errorf("write the chart's data: %w", err)
 	}
 	return []byte(xmlHead + p.Theme.ReplaceColorPlaceholders(chartXML(p.Theme, c, columns))), numbers, nil
 }

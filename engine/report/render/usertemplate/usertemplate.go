@@ -57,11 +57,11 @@ const templateStepCost = 4
 func (b *templateBudget) spendSteps(n int) error {
 	before := b.steps
 	if b.steps += n + templateStepCost; b.steps > maxTemplateSteps {
-		return templateLimitError(fmt.Sprintf("it exceeds %d steps; look for a loop that runs too long", maxTemplateSteps))
+		return templateLimitError(fmt.Sprintf("the template takes more than %d steps; check for a loop that runs too long", maxTemplateSteps))
 	}
 	if before>>12 != b.steps>>12 {
 		if err := b.ctx.Err(); errors.Is(err, context.DeadlineExceeded) {
-			return templateLimitError(fmt.Sprintf("it runs longer than %v", maxTemplateDuration))
+			return templateLimitError(fmt.Sprintf("the template runs longer than %v", maxTemplateDuration))
 		} else if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (b *templateBudget) functions() map[string]any {
 		return b.spendSteps(n / 16)
 	}
 	unavailable := func(...any) (string, error) {
-		return "", errors.New("text is escaped automatically when printed; remove this function")
+		return "", errors.New("remove this function; text is escaped automatically when it is printed")
 	}
 	return map[string]any{
 		"print": func(args ...any) (string, error) {
@@ -158,7 +158,7 @@ func printBounded(
 
 func (b *templateBudget) checkDepth() error {
 	if b.depth > maxTemplateDepth {
-		return templateLimitError(fmt.Sprintf("its parts are nested more than %d levels deep", maxTemplateDepth))
+		return templateLimitError(fmt.Sprintf("the template calls are nested more than %d levels deep", maxTemplateDepth))
 	}
 	return nil
 }
@@ -325,7 +325,7 @@ func Write(ctx context.Context, w io.Writer, report any, source, format string) 
 		return err
 	}
 	if why := templateLimitError(""); errors.As(err, &why) {
-		return api.Invalid("layout", "the template was stopped: %s", string(why))
+		return api.Invalid("layout", "the processing of the template was stopped: %s", string(why))
 	}
 	return api.Invalid(
 		"layout",

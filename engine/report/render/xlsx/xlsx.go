@@ -121,7 +121,7 @@ func (x *xlsxWriter) writeCover() error {
 	if len(x.cover.Draft) > 0 {
 		p.addMergedLine(workbook.StyleMark, "DRAFT. "+strings.Join(x.cover.Draft, " "))
 	} else {
-		note := "Everything in this workbook has been approved; approvers and dates are listed below."
+		note := "Everything in this workbook has been approved. The approvers and dates are listed below."
 		if len(x.cover.Unseen) > 0 {
 			note = "Approved in advance, before anyone had seen the content: " + prose.JoinAnd(x.cover.Unseen) + "."
 		}
@@ -140,7 +140,7 @@ func (x *xlsxWriter) writeCover() error {
 		p.addMergedLine(workbook.StyleLead, editingInstructions(l))
 	}
 	if len(layouts) == 0 {
-		p.addMergedLine(workbook.StyleLead, "This workbook is read-only: changes to it can't be imported.")
+		p.addMergedLine(workbook.StyleLead, "This workbook is read-only; changes can't be imported.")
 	}
 	p.addBlankLine()
 	s := x.report.Section(content.SectionBasis)
@@ -159,7 +159,7 @@ func editingInstructions(l workbook.Layout) string {
 	}
 	for _, p := range l.Pages {
 		if p.StatusOnMove != "" {
-			moves = append(moves, fmt.Sprintf("a row moved to %q gets the status %s", p.Name, wording.Humanize(p.StatusOnMove)))
+			moves = append(moves, fmt.Sprintf("rows moved to %q get the status %s", p.Name, wording.Humanize(p.StatusOnMove)))
 		}
 	}
 	noun := map[string]string{content.TemplateSoA: "soa", content.TemplateGapAnalysis: "gap", content.TemplateMaturity: "maturity"}[l.Name]
@@ -168,11 +168,11 @@ func editingInstructions(l workbook.Layout) string {
 		s += "; " + strings.Join(moves, "; ")
 	}
 	s += fmt.Sprintf(
-		". `service %s import FILE --dry-run` previews the changes; without --dry-run they are applied.",
+		". To preview the changes, run `service %s import FILE --dry-run`; to apply them, omit --dry-run.",
 		wording.OrDefault(noun, "poam"),
 	)
 	if none := l.HeadersWithoutField(); len(none) > 0 {
-		s += " Not recorded by this program and therefore empty: " + strings.Join(none, ", ") + "."
+		s += " These columns are empty because this program doesn't record their content: " + strings.Join(none, ", ") + "."
 	}
 	return s
 }
