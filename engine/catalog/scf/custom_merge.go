@@ -317,7 +317,7 @@ func (s *Snapshot) checkCustomFramework(f *api.CustomFrameworkBody) error {
 		if official, taken := s.officialFramework(name); taken {
 			return &CustomError{
 				place,
-				fmt.Sprintf("%q is already framework %s of the catalog; choose another code and name", Shorten(name), official),
+				fmt.Sprintf("the catalog already uses %q for framework %s; choose another code and name", Shorten(name), official),
 			}
 		}
 	}

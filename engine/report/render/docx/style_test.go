@@ -82,7 +82,7 @@ func TestOwnStyles(t *testing.T) {
 		file []byte
 		want string
 	}{
-		"no zip":    {[]byte("text"), "is not a DOCX"},
+		"no zip":    {[]byte("text"), "is not a .docx file"},
 		"no styles": {styleFile(t, map[string]string{"a": "b"}), "word/styles.xml"},
 		"entities": {
 			styleFile(t, map[string]string{"word/styles.xml": `<!DOCTYPE x [<!ENTITY a "b">]>` + germanStyles[21:]}),
