@@ -18,8 +18,8 @@ import (
 func (a *app) agentCommand() *cobra.Command {
 	return makeCommandGroup(
 		&cobra.Command{
-			Use: "agent", Short: "Run single steps of an assessment (agents) and inspect their runs",
-			Long: `Nine agents each do one part of an assessment, using the same operations as these
+			Use: "agent", Short: "Run the agents, which do single steps of an assessment, and inspect their runs",
+			Long: `Each of the nine agents does one part of an assessment, using the same operations as these
 commands. They produce drafts, which people submit and approve. Every step of a run is
 recorded.`,
 			Example: "  service agent list\n  service agent run gap-analyst\n  service agent show RUN",
@@ -60,8 +60,8 @@ func (a *app) agentStartRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run AGENT", Short: "Start an agent and wait for the result",
 		Long: `Starts an agent on the current assessment, waits for it to finish and shows its
-proposals. --no-wait returns as soon as a server has started it. --no-assessment runs an
-agent that needs no assessment.`,
+proposals. --no-wait returns as soon as a server has started the agent. --no-assessment
+runs an agent that needs no assessment.`,
 		Example: "  service agent run gap-analyst\n" +
 			"  service agent run framework-mapper --no-assessment --input '{\"frameworks\": [\"iso-27001-2022\"]}'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -90,8 +90,8 @@ agent that needs no assessment.`,
 		},
 	}
 	cmd.Flags().StringVar(&input, "input", "", "input for the agent, as a JSON object")
-	cmd.Flags().BoolVar(&catalogOnly, "no-assessment", false, "run without an assessment, on the catalog only")
-	cmd.Flags().BoolVar(&noWait, "no-wait", false, "start the run and return")
+	cmd.Flags().BoolVar(&catalogOnly, "no-assessment", false, "run without an assessment, using only the catalog")
+	cmd.Flags().BoolVar(&noWait, "no-wait", false, "start the run and return without waiting for the result")
 	return cmd
 }
 
@@ -251,8 +251,8 @@ func (a *app) agentListRuns() *cobra.Command {
 			}, "No runs yet. Start an agent with `%s`.", a.suggestedCommandLine("agent run AGENT"))
 		},
 	}
-	cmd.Flags().StringVar(&in.Status, "status", "", "only runs that are pending, running, completed, failed or cancelled")
-	cmd.Flags().StringVar(&in.AgentID, "agent", "", "only runs of this agent")
+	cmd.Flags().StringVar(&in.Status, "status", "", "show only runs with this status: pending, running, completed, failed or cancelled")
+	cmd.Flags().StringVar(&in.AgentID, "agent", "", "show only runs of this agent")
 	l.addFlags(cmd, 0)
 	return cmd
 }
@@ -260,7 +260,7 @@ func (a *app) agentListRuns() *cobra.Command {
 func (a *app) agentWatchRun() *cobra.Command {
 	return &cobra.Command{
 		Use: "watch RUN", Short: "Watch a run until it ends",
-		Long: "Reports the steps of a run as they happen, and its proposals at the end.", Example: "  service agent watch RUN",
+		Long: "Shows the steps of a run as they happen, and the run's proposals when it ends.", Example: "  service agent watch RUN",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.followAgentRun(cmd.Context(), args[0]) },
 	}
 }
@@ -319,7 +319,7 @@ func (a *app) agentCompleteRun() *cobra.Command {
 		Use:   "complete RUN",
 		Short: "Complete a run manually",
 
-		Long:    "Ends a run with a person's result instead of the agent's.",
+		Long:    "Ends a run and records a result that a person provides instead of the agent.",
 		Example: "  service agent complete RUN --summary 'Done in a workshop.'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.CompleteRunInput{AgentRunInput: api.AgentRunInput{AgentRunID: args[0]}}

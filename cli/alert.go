@@ -14,10 +14,10 @@ import (
 
 func (a *app) alertCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "alert", Short: "Alert rules: who is notified when a metric crosses a threshold",
-		Long: `A rule watches a metric ("service api list-metrics" lists them). It sends an email and a
-webhook event when the metric has crossed a threshold for a given time, and again when it
-has recovered.`,
+		Use: "alert", Short: "Manage alert rules, which send a notification when a metric crosses a threshold",
+		Long: `A rule watches a metric; run "service api list-metrics" for a list of metrics. The rule
+sends an email and a webhook event when the metric has crossed a threshold for a given
+time, and again when the metric has recovered.`,
 		Example: "  service alert create \"Critical gaps\" --when 'organization_open_findings{severity=critical} > 0'\n  service alert list",
 	}, a.alertList(), a.alertCreate(), a.alertUpdate(), a.alertDelete())
 }
@@ -145,7 +145,7 @@ organization_pending_approvals. Channels: email (owners and admins), email:ADDRE
 	f := cmd.Flags()
 	f.StringVar(&when, "when", "", "condition, such as 'METRIC > NUMBER'")
 	f.DurationVar(&window, "for", 0, "how long the condition must hold before anyone is notified (default 1m)")
-	f.StringSliceVar(&in.Body.Channels, "channel", nil, "where to send notifications; repeat for several (default: email and webhook)")
+	f.StringSliceVar(&in.Body.Channels, "channel", nil, "channel for notifications; can be repeated (default: email and webhook)")
 	return cmd
 }
 
@@ -187,7 +187,7 @@ func (a *app) alertUpdate() *cobra.Command {
 	addOptionalFlag(f, &in.Body.Name, "name", "the new name")
 	f.StringVar(&when, "when", "", "condition, such as 'METRIC > NUMBER'")
 	f.DurationVar(&window, "for", 0, "how long the condition must hold before anyone is notified")
-	f.StringSliceVar(&channels, "channel", nil, "where to send notifications; replaces the current channels")
+	f.StringSliceVar(&channels, "channel", nil, "channel for notifications; replaces the current channels")
 	addEnableFlags(cmd, &in.Body.Enabled, "enable the rule", "disable the rule")
 	return cmd
 }

@@ -24,10 +24,10 @@ import (
 func (a *app) analyzeCommand() *cobra.Command {
 	return makeCommandGroup(
 		&cobra.Command{
-			Use: "analyze", Short: "Run a single analysis, such as of gaps or risks",
-			Long: `Runs an analysis immediately, using built-in rules or the selected model (service model
-status). Each result names its run, which service agent steps shows. Results are drafts
-and need human review.
+			Use: "analyze", Short: "Run a single analysis, such as a gap or risk analysis",
+			Long: `Runs an analysis immediately, using built-in rules or the selected model (see "service
+model status"). Each result contains the ID of its run; "service agent steps ID" shows the
+steps of the run. Results are drafts and need human review.
 
 --file reads the long text from a file, or from stdin with -. --batch reads one JSON
 object per line, with the fields of the operation's body, and prints one result per line.`,
@@ -64,7 +64,7 @@ object per line, with the fields of the operation's body, and prints one result 
 			"risk",
 			"Explain a technical risk in business terms",
 			[]analysisField{
-				{"category", "riskCategory", "security, privacy, compliance or architecture"},
+				{"category", "riskCategory", "category of the risk: security, privacy, compliance or architecture"},
 				{"business-context", "businessContext", "business context"},
 				{"risk", "technicalRiskDescription", "description of the technical risk"},
 			},
@@ -87,7 +87,7 @@ object per line, with the fields of the operation's body, and prints one result 
 			"Turn a failed evaluation into a plan",
 			[]analysisField{
 				{"architecture", "systemArchitectureDescription", "description of the affected systems"},
-				{"evaluation", "evidenceContext", "JSON result of analyze evidence"},
+				{"evaluation", "evidenceContext", "output of 'service analyze evidence -o json'"},
 			},
 			"  service analyze evidence --requirement 'Data is encrypted.' --evidence 'Not yet.' -o json > gap.json\n"+
 				"  service analyze remediation --architecture 'AWS, RDS' --file gap.json",
@@ -97,7 +97,7 @@ object per line, with the fields of the operation's body, and prints one result 
 			a,
 			api.AnalyzeRoPA,
 			"ropa",
-			"List what a processing activity with personal data requires",
+			"List the requirements for an activity that processes personal data",
 			[]analysisField{{flag: "text", name: "text", usage: "description of the processing activity"}},
 			"  service analyze ropa --text 'Payroll of 120 employees with bank accounts.'",
 			func(in *api.AnalyzeRoPAInput) any { return &in.Body },
@@ -108,7 +108,7 @@ object per line, with the fields of the operation's body, and prints one result 
 			"dpia",
 			"Assess a project's residual privacy risk",
 			[]analysisField{
-				{"ropa", "ropaContext", "JSON result of analyze ropa"},
+				{"ropa", "ropaContext", "output of 'service analyze ropa -o json'"},
 				{"project", "projectDescription", "description of the project"},
 			},
 			"  service analyze dpia --project 'A newsletter with consent, encrypted, deleted after two years.'",
@@ -137,7 +137,7 @@ func newAnalysisCommand[I, O any](
 	var file, batch string
 	cmd := &cobra.Command{
 		Use: name, Short: short, Example: example,
-		Long: short + ".\nPass the texts as flags, the longest with --file, or many cases with --batch.",
+		Long: short + ".\nPass each text in a flag, or read the longest text from --file. To analyze many cases, use --batch.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if batch != "" {
 				return a.analyzeBatch(cmd.Context(), batch, func(ctx context.Context, line []byte) (any, error) {
@@ -165,7 +165,7 @@ func newAnalysisCommand[I, O any](
 	for i, f := range fields {
 		cmd.Flags().StringVar(&values[i], f.flag, "", f.usage)
 	}
-	cmd.Flags().StringVar(&file, "file", "", "file with the text of --"+fields[len(fields)-1].flag+"; - for stdin")
+	cmd.Flags().StringVar(&file, "file", "", fmt.Sprintf("read --%s from this file; - for stdin", fields[len(fields)-1].flag))
 	cmd.Flags().StringVar(&batch, "batch", "", "run the analysis for each line of this JSONL file; - for stdin")
 	cmd.MarkFlagsMutuallyExclusive("file", "batch")
 	cmd.MarkFlagsMutuallyExclusive("file", fields[len(fields)-1].flag)
@@ -182,7 +182,7 @@ func encodeAnalysisBody(fields []analysisField, values []string) ([]byte, error)
 			m[f.name] = values[i]
 		case values[i] != "":
 			if !json.Valid([]byte(values[i])) {
-				return nil, usageError("--%s is not JSON; pass the other analysis's -o json output", f.flag)
+				return nil, usageError("--%s is not valid JSON; pass what the other analysis prints with -o json", f.flag)
 			}
 			m[f.name] = json.RawMessage(values[i])
 		}
@@ -239,10 +239,10 @@ func decodeAndCall[I, O any](ctx context.Context, a *app, op api.Op[I, O], line 
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(requestBody(&in)); err != nil {
-		return nil, usageError("not a valid body for %s: %w", op.ID, explainDecodeError(err))
+		return nil, usageError("the request body of %s is not valid: %w", op.ID, explainDecodeError(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, usageError("not a valid body for %s: unexpected data after the object", op.ID)
+		return nil, usageError("the request body of %s is not valid: unexpected data after the JSON object", op.ID)
 	}
 	return call(ctx, a, op, &in)
 }
@@ -251,7 +251,7 @@ func (a *app) readTextFile(path string) (string, error) {
 	b, err := a.readFile(path, maxAnalysisInput)
 	switch {
 	case errors.Is(err, regularfile.ErrTooLarge):
-		return "", withHint(err, "pass only the relevant part")
+		return "", withHint(err, "pass only the relevant part of the text")
 	case err != nil:
 		return "", err
 	case bytes.IndexByte(b, 0) >= 0:

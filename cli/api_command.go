@@ -23,9 +23,10 @@ func (a *app) apiCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "api METHOD PATH | OPERATION key=value…", Short: "Call any operation of the API", Args: requireArgCount(1, -1),
-		Long: `Calls an API operation and prints its response. Give the method and path, with a body
-from -d (JSON, @file, or - for stdin); or the operation's id, with its parameters and
-body fields as key=value (string), key:=value (JSON) and file=@path (an upload).
+		Long: `Calls an API operation and prints its response. Specify the operation in one of two ways:
+by method and path, with the request body in -d (JSON, @file, or - for stdin); or by ID,
+with parameters and body fields as key=value (string), key:=value (JSON) and file=@path
+(upload).
 ` + "`service api list`" + ` lists the operations.`,
 		Example: `  service api GET /assessments
   service api POST /assessments -d '{"name": "Acme 2026"}'
@@ -54,7 +55,7 @@ body fields as key=value (string), key:=value (JSON) and file=@path (an upload).
 			for _, h := range headers {
 				name, value, ok := strings.Cut(h, ":")
 				if !ok {
-					return usageError("the header %q is not of the form Name: value", h)
+					return usageError("the header %q must have the form 'NAME: VALUE'", h)
 				}
 				req.header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
 			}
@@ -73,7 +74,7 @@ body fields as key=value (string), key:=value (JSON) and file=@path (an upload).
 		},
 	}
 	cmd.Flags().StringVarP(&data, "body", "d", "", "request body: JSON, @file, or - for stdin")
-	cmd.Flags().StringArrayVarP(&headers, "header", "H", nil, "request header, such as 'Idempotency-Key: 42'; repeat for several")
+	cmd.Flags().StringArrayVarP(&headers, "header", "H", nil, "request header, such as 'Idempotency-Key: 42'; can be repeated")
 	cmd.Flags().StringVar(&out, "out", "", "write the response to this file; - for stdout")
 	addForceFlag(cmd, &force)
 	cmd.AddCommand(a.apiListOperations())
@@ -94,7 +95,7 @@ func (a *app) buildRawRequest(ctx context.Context, args []string, data string) (
 		if len(args) != 2 || !strings.HasPrefix(args[1], "/") {
 			return nil, withHint(
 				usageError("%s must be followed by a single path that begins with /", args[0]),
-				"for example `service api GET /assessments`; `service api list` lists the paths",
+				"use, for example, `service api GET /assessments`; `service api list` lists the paths",
 			)
 		}
 		body, err := a.openRawBody(data)
@@ -107,7 +108,7 @@ func (a *app) buildRawRequest(ctx context.Context, args []string, data string) (
 			ids = append(ids, o.ID)
 		}
 		return nil, withHint(
-			usageError("there is no operation %q%s", args[0], didYouMean(args[0], ids)),
+			usageError("there is no API operation with the ID %q%s", args[0], didYouMean(args[0], ids)),
 			"`%s` lists the operations",
 			a.suggestedCommandLine("api list"),
 		)
@@ -149,7 +150,7 @@ func (a *app) printRawResponse(resp *http.Response, out string, force bool) erro
 			return nil
 		}
 		if out == "" && a.StdoutWidth > 0 {
-			return withHint(runtimeError("the response is %s, which may not be suitable for a terminal", kind), "save it with --out FILE")
+			return withHint(runtimeError("the response is %s, which may not be suitable for a terminal", kind), "save the response to a file with --out FILE")
 		}
 		if out == "" {
 			out = "-"
@@ -227,6 +228,6 @@ func (a *app) apiListOperations() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&q, "query", "", "only operations with this text in the id, path or summary")
+	cmd.Flags().StringVar(&q, "query", "", "list only operations with this text in the ID, path or summary")
 	return cmd
 }

@@ -56,7 +56,7 @@ func requestFromArgs(ctx context.Context, op *api.Operation, args []string, body
 	for _, w := range args {
 		key, value, ok := strings.Cut(w, "=")
 		if !ok || key == "" {
-			return nil, withHint(usageError("%q is not of the form key=value", w), "write it as name=text, count:=3 or file=@path")
+			return nil, withHint(usageError("%q is not of the form key=value", w), "use a form such as name=text, count:=3 or file=@path")
 		}
 		typed := strings.HasSuffix(key, ":")
 		key = strings.TrimSuffix(key, ":")
@@ -85,7 +85,7 @@ func requestFromArgs(ctx context.Context, op *api.Operation, args []string, body
 	}
 	if _, after, open := strings.Cut(req.path, "{"); open {
 		name, _, _ := strings.Cut(after, "}")
-		return nil, withHint(usageError("%s needs %s", op.ID, name), "pass it as %s=…", name)
+		return nil, withHint(usageError("%s needs %s", op.ID, name), "pass a value as %s=…", name)
 	}
 	if len(query) > 0 {
 		req.path += "?" + query.Encode()
@@ -95,7 +95,7 @@ func requestFromArgs(ctx context.Context, op *api.Operation, args []string, body
 	}
 	if len(fields) > 0 {
 		if body != nil {
-			return nil, usageError("pass the body with -d or as key=value, not both")
+			return nil, usageError("pass the body either with -d or as key=value arguments, not both")
 		}
 		b, err := json.Marshal(fields)
 		if err != nil {
@@ -110,7 +110,7 @@ func requestFromArgs(ctx context.Context, op *api.Operation, args []string, body
 func (r *rawRequest) setUploadBody(ctx context.Context, form map[string]string) error {
 	path, ok := strings.CutPrefix(form["file"], "@")
 	if !ok {
-		return withHint(usageError("this operation needs a file"), "pass it as file=@path")
+		return withHint(usageError("this operation needs a file"), "pass the file as file=@path")
 	}
 	f, err := openFile(ctx, path, api.MaxUploadBytes)
 	if err != nil {

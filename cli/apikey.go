@@ -85,7 +85,7 @@ The secret is not shown again. Scopes are permissions; ` + "`service whoami`" + 
 			if len(scopes) == 0 {
 				return withHint(
 					usageError("a key needs at least one scope"),
-					"for example --scope assessment:read, or --scope '*' for everything except approvals and API keys",
+					"pass, for example, --scope assessment:read, or --scope '*' for everything except approvals and API keys",
 				)
 			}
 			in := &api.CreateAPIKeyInput{}
@@ -107,7 +107,7 @@ The secret is not shown again. Scopes are permissions; ` + "`service whoami`" + 
 			return a.printNewKey(made, fmt.Sprintf("Key %q has the scopes %s.", made.Name, strings.Join(made.Scopes, ", ")))
 		},
 	}
-	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "permission to grant, such as assessment:read, or *; repeat for several")
+	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "permission to grant, such as assessment:read, or *; can be repeated")
 	cmd.Flags().StringVar(&expires, "expires", "", "expiry as a date (2027-06-30) or a duration (90d, 12h); default: never")
 	return cmd
 }
@@ -122,7 +122,7 @@ func parseDuration(s string) (time.Duration, error) {
 	} else if d, err := time.ParseDuration(s); err == nil && d > 0 {
 		return d, nil
 	}
-	return 0, usageError("%q is not a duration; write it as 90d or 12h", s)
+	return 0, usageError("%q is not a duration; use a value such as 90d or 12h", s)
 }
 
 // parseExpiry parses an expiry time, given either as a date, which means the end of that day in UTC, or as a
@@ -133,7 +133,7 @@ func parseExpiry(s string, now time.Time) (time.Time, error) {
 	}
 	d, err := parseDuration(s)
 	if err != nil {
-		return time.Time{}, usageError("%q is neither a date nor a duration; write it as 2027-06-30, 90d or 12h", s)
+		return time.Time{}, usageError("%q is neither a date nor a duration; use a value such as 2027-06-30, 90d or 12h", s)
 	}
 	return now.UTC().Add(d).Truncate(time.Second), nil
 }
@@ -159,14 +159,14 @@ func (a *app) findKey(ctx context.Context, ref string) (*api.APIKey, error) {
 		return named[0], nil
 	case 0:
 		return nil, withHint(
-			runtimeError("there is no active API key with the id or name %q", ref),
-			"`%s` lists them",
+			runtimeError("there is no active API key with the ID or name %q", ref),
+			"`%s` lists all keys",
 			a.suggestedCommandLine("key list"),
 		)
 	}
 	return nil, withHint(
-		usageError("%d keys have the name %q", len(named), ref),
-		"specify one by its id; `%s` lists them",
+		usageError("%d API keys have the name %q", len(named), ref),
+		"specify the key by its ID; `%s` lists all keys",
 		a.suggestedCommandLine("key list"),
 	)
 }
@@ -174,9 +174,10 @@ func (a *app) findKey(ctx context.Context, ref string) (*api.APIKey, error) {
 func (a *app) apiKeyRotate() *cobra.Command {
 	var grace string
 	cmd := &cobra.Command{
-		Use: "rotate KEY", Short: "Give a key a new secret, printed once",
-		Long: `Gives a key, specified by id or name, a new secret and prints it to stdout once. The old
-secret stops working immediately, or after the --grace period of up to seven days.`,
+		Use: "rotate KEY", Short: "Replace a key's secret and print the new one once",
+		Long: `Replaces the secret of a key, specified by ID or name, and prints the new secret to stdout
+once. The old secret stops working immediately, or after the --grace period of up to
+seven days.`,
 		Example: "  service key rotate ci > key.txt\n  service key rotate ci --grace 24h > key.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seconds := 0
@@ -201,12 +202,12 @@ secret stops working immediately, or after the --grace period of up to seven day
 			}
 			old := "The old secret no longer works."
 			if seconds > 0 {
-				old = "The old secret works for another " + grace + "."
+				old = fmt.Sprintf("The old secret will keep working for %s.", grace)
 			}
 			return a.printNewKey(made, old)
 		},
 	}
-	cmd.Flags().StringVar(&grace, "grace", "", "how long the old secret keeps working, such as 24h (default: not at all)")
+	cmd.Flags().StringVar(&grace, "grace", "", "how long the old secret keeps working, such as 24h (default: it stops working immediately)")
 	return cmd
 }
 
@@ -228,7 +229,7 @@ func (a *app) apiKeyRevoke() *cobra.Command {
 				return err
 			}
 			k.Status = "revoked"
-			return a.out.Print(k, func(p *print.Page) { p.Text("The key %q is revoked.", k.Name) })
+			return a.out.Print(k, func(p *print.Page) { p.Text("The API key %q has been revoked.", k.Name) })
 		},
 	}
 	addYesFlag(cmd, &sure)

@@ -16,8 +16,8 @@ func (a *app) approvalCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "approval", Short: "Approvals: pending and past decisions on deliverables",
 		Long: `An approval is a person's decision on exactly the content that was submitted. Each of
-the four deliverables needs one. Owners and admins of the organization decide, as do
-members to whom they have delegated approvals until a given date.`,
+the four deliverables needs one. Owners and admins of the organization can decide, and they
+can delegate approvals to members until a given date.`,
 		Example: "  service approval list --status pending\n  service approval approve ID --comment 'Reviewed with IT'\n" +
 			"  service soa reject --reason 'PES-01 is in scope'",
 	}, a.approvalList(), a.approvalShow(), a.approvalApprove(), a.approvalReject(),
@@ -58,8 +58,8 @@ func (a *app) approvalList() *cobra.Command {
 			}, "No approvals match.")
 		},
 	}
-	addChoiceFlag(cmd.Flags(), &in.Status, "status", approvalStatuses, "only approvals that are pending, approved or rejected")
-	addChoiceFlag(cmd.Flags(), &in.Gate, "gate", api.Gates, "only approvals at this gate: soa, gap_analysis, maturity or poam")
+	addChoiceFlag(cmd.Flags(), &in.Status, "status", approvalStatuses, "show only approvals with this status: pending, approved or rejected")
+	addChoiceFlag(cmd.Flags(), &in.Gate, "gate", api.Gates, "show only approvals at this gate: soa, gap_analysis, maturity or poam")
 	l.addFlags(cmd, 0)
 	return cmd
 }
@@ -67,7 +67,7 @@ func (a *app) approvalList() *cobra.Command {
 func (a *app) approvalShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show an approval",
-		Long:    "Shows an approval: its deliverable, the hash of the content, and who decided what.",
+		Long:    "Shows an approval: the deliverable, the hash of its content, the decision and who made it.",
 		Example: "  service approval show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := call(cmd.Context(), a, api.GetApproval, &api.ApprovalInput{ApprovalID: args[0]})
@@ -140,10 +140,10 @@ func (a *app) approvalApprove() *cobra.Command {
 // addContentHashFlag adds the flag for the hash of the reviewed content. An empty value is rejected: a script
 // with an unset variable would otherwise approve whatever is under review.
 func addContentHashFlag(cmd *cobra.Command, content *string) {
-	cmd.Flags().StringVar(content, "content-sha256", "", "approve only if the content still has this SHA-256")
+	cmd.Flags().StringVar(content, "content-sha256", "", "approve only if the content still has this SHA-256 hash")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("content-sha256") && *content == "" {
-			return usageError("--content-sha256 is empty; give the hash, or omit the flag to approve what was submitted")
+			return usageError("--content-sha256 is empty; specify the hash, or omit the flag to approve the submitted content")
 		}
 		return nil
 	}
@@ -153,12 +153,12 @@ func (a *app) approvalReject() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: "reject ID --reason REASON", Short: "Reject a pending approval, with a reason",
-		Long: "Rejects the deliverable version. An assessment at this gate goes back to the draft state.\n" +
-			"The reason is for the person who has to fix it.",
+		Long: "Rejects the deliverable version. If the assessment is at this gate, it returns to the draft\nstate. " +
+			"Use the reason to explain what has to be corrected.",
 		Example: "  service approval reject ID --reason 'The server room is missing'",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.rejectAndPrint(cmd.Context(), args[0], reason) },
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "reason, for the person who has to fix it")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason for the rejection, to explain what has to be corrected")
 	return cmd
 }
 
@@ -195,7 +195,7 @@ func (a *app) gateRejectCommand(g api.Gate) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "reject --reason REASON", Short: "Reject the version under review, with a reason",
 		Long: fmt.Sprintf(
-			"Rejects the %s that is under review. An assessment\nat this gate goes back to the draft state; one that has passed it keeps its state.",
+			"Rejects the %s that is under review. If the assessment\nis at this gate, it returns to the draft state; otherwise, its state doesn't change.",
 			g.Title(),
 		),
 		Example: fmt.Sprintf("  service %s reject --reason 'The owner of IAC-06 is wrong'", gateCommandName(g)),
@@ -210,12 +210,12 @@ func (a *app) gateRejectCommand(g api.Gate) *cobra.Command {
 			return a.rejectAndPrint(cmd.Context(), id, reason)
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "reason, for the person who has to fix it")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason for the rejection, to explain what has to be corrected")
 	return cmd
 }
 
 func missingReasonError() error {
-	return withHint(usageError("a rejection needs a reason"), "state what has to change: --reason '…'")
+	return withHint(usageError("a rejection needs a reason"), "use --reason to explain what has to be corrected")
 }
 
 // findPendingApprovalID returns the ID of the pending approval of the current assessment at gate g.
@@ -242,7 +242,7 @@ func (a *app) findPendingApprovalID(ctx context.Context, g api.Gate) (string, er
 			if newer := a.unapprovedMessage(ctx, one.ID, g); newer != "" {
 				return "", withHint(
 					runtimeError("nothing is waiting for approval. %s", newer),
-					"review it, then submit it with `%s`",
+					"review the new version, then submit it with `%s`",
 					a.suggestedCommandLine(gateCommandName(g)+" submit"),
 				)
 			}
@@ -254,12 +254,12 @@ func (a *app) findPendingApprovalID(ctx context.Context, g api.Gate) (string, er
 		}
 		return "", withHint(
 			runtimeError(
-				"nothing is waiting for approval: the %s of %q is not under review (the assessment is %s)",
+				"nothing is waiting for approval: the %s of %q is not under review (the assessment's state is %s)",
 				g.Title(),
 				one.Name,
 				one.State,
 			),
-			"after a change, submit it again with `%s`; `%s` shows the next step",
+			"after making changes, submit the deliverable again with `%s`; `%s` shows the next step",
 			a.suggestedCommandLine(gateNouns[g]+" submit"),
 			a.suggestedCommandLine("assess status"),
 		)
@@ -339,7 +339,7 @@ func (a *app) rejectAndPrint(ctx context.Context, approvalID, reason string) err
 	}
 	return a.printDecision(one, func(p *print.Page) {
 		p.Text(
-			"%s Edit items with `%s` or draft again with `%s`, then:",
+			"%s Edit the items with `%s`, or create a new draft with `%s`. Then run:",
 			back,
 			a.suggestedCommandLine(noun+" edit"),
 			a.suggestedCommandLine(noun+" regenerate"),

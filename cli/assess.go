@@ -18,7 +18,7 @@ func (a *app) assessCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "assess", Short: "Assessments: run one and check its status",
 		Long: `An assessment compares one organization's documents with a catalog version and
-frameworks. It moves through 22 states, with four gates at which a person decides
+frameworks. It moves through 22 states, with four gates at which a person must approve
 (service help lifecycle).
 
 Without --assessment, commands use the most recently used assessment, or the only one.`,
@@ -86,8 +86,8 @@ func (a *app) assessList() *cobra.Command {
 			}, "No assessments yet. Create one with `%s`, or try `%s`.", a.suggestedCommandLine("assess run DIR"), a.suggestedCommandLine("demo"))
 		},
 	}
-	addChoiceFlag(cmd.Flags(), &in.State, "state", api.States(), "only assessments in this state")
-	cmd.Flags().StringVar(&in.Q, "query", "", "only assessments with this text in the name")
+	addChoiceFlag(cmd.Flags(), &in.State, "state", api.States(), "list only assessments in this state")
+	cmd.Flags().StringVar(&in.Q, "query", "", "list only assessments with this text in the name")
 	l.addFlags(cmd, 0)
 	return cmd
 }
@@ -137,12 +137,12 @@ func formatCarriedFrom(c *api.CarriedFrom) string {
 	if c == nil {
 		return ""
 	}
-	s := fmt.Sprintf("%s: decisions on %s and %s, %s of the plan, %s", c.Name,
+	s := fmt.Sprintf("%s: decisions on %s and %s, %s from the plan, and %s", c.Name,
 		prose.Count(c.Decisions[api.GateSoA], "control", "controls"),
 		prose.Count(c.Decisions[api.GateGapAnalysis]+c.Decisions[api.GateMaturity], "finding or level", "findings or levels"),
 		prose.Count(c.Decisions[api.GatePOAM], "open item", "open items"), prose.Count(c.Comments, "comment", "comments"))
 	if len(c.NotInCatalog) > 0 {
-		s += "; not in this catalog: " + joinFirst(c.NotInCatalog, 20)
+		s += "; controls that aren't in this catalog: " + joinFirst(c.NotInCatalog, 20)
 	}
 	return s
 }
@@ -151,8 +151,8 @@ func (a *app) assessStatus() *cobra.Command {
 	return &cobra.Command{
 		Use: "status [ID|NAME]", Short: "Show an assessment's progress and next step",
 		ValidArgsFunction: a.completeAssessments(),
-		Long: "Shows lifecycle states and the four approval gates, what blocks the next transition, and\n" +
-			"the command to continue with.",
+		Long: "Shows the lifecycle states and the four approval gates, what blocks the next transition,\n" +
+			"and which command to run next.",
 		Example: "  service assess status\n  service assess status --jq .state",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.assessmentFromArgs(cmd, args)
@@ -192,7 +192,7 @@ func renderLifecycle(p *print.Page, current api.State) {
 		gate := ""
 		for _, m := range api.Moves {
 			if m.To == s && m.Gate != "" {
-				gate = "   ← gate: approval of the " + m.Gate.Title()
+				gate = fmt.Sprintf("   ← gate: the %s must be approved", m.Gate.Title())
 			}
 		}
 		p.Text("%s %s%s", mark, s, gate)
@@ -203,11 +203,11 @@ func renderLifecycle(p *print.Page, current api.State) {
 func (a *app) renderReadingStatus(p *print.Page, st *api.AssessmentStatus) {
 	if unread := api.DescribeNotRead(st.NotRead); unread != "" {
 		p.Blank()
-		p.Text("Parts of the documents were not read: %s. `%s` lists them.", unread, a.suggestedCommandLine("doc list"))
+		p.Text("Parts of the documents were not read: %s. `%s` lists the documents.", unread, a.suggestedCommandLine("doc list"))
 	}
 	if st.OutdatedDocuments > 0 {
 		p.Blank()
-		p.Text("%s read by an older version of the program. To read them again:",
+		p.Text("%s read by an older version of the program. To process outdated documents again, run:",
 			prose.Count(st.OutdatedDocuments, "document was", "documents were"))
 		p.Command(a.suggestedCommandLine("doc reprocess --outdated"))
 	}
@@ -223,7 +223,7 @@ func (a *app) renderFormerOwners(p *print.Page, st *api.AssessmentStatus) {
 		p.ListItem(0, "%s", f.Message)
 	}
 	first := st.FormerOwners[0]
-	p.Text("To name somebody else, for example:")
+	p.Text("To assign another owner, for example:")
 	p.Command(a.suggestedCommandLine(fmt.Sprintf("%s edit --where %s --owner NAME", gateCommandName(first.Gate),
 		shellQuote(fmt.Sprintf("owner == %q", first.Owner)))))
 }
@@ -379,10 +379,10 @@ func (a *app) assessCreate() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVarP(&in.Body.FrameworkIDs, "framework", "f", nil, "framework to assess against; repeat for several")
+	f.StringSliceVarP(&in.Body.FrameworkIDs, "framework", "f", nil, "framework to assess against; can be repeated")
 	f.StringVar(&in.Body.SCFVersionID, "version", "", "catalog version (default: the active one)")
 	f.StringVar(&in.Body.ClientName, "client", "", "name of the assessed organization, for reports")
-	f.StringVar(&from, "from", "", "earlier assessment to carry decisions from")
+	f.StringVar(&from, "from", "", "earlier assessment from which to carry over decisions")
 	f.StringVar(&in.Body.Description, "description", "", "description")
 	addOptionalFlag(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
@@ -400,7 +400,7 @@ func (a *app) warnAboutOddAssessment(ctx context.Context, assessment *api.Assess
 	}
 	for _, other := range l.Data {
 		if other.ID != assessment.ID && other.ClosedAt == nil && strings.EqualFold(other.Name, assessment.Name) {
-			a.printNotice("Another open assessment is also named %q; in commands, name this one by its ID: %s", assessment.Name, assessment.ID)
+			a.printNotice("Another open assessment is also named %q; in commands, refer to this assessment by its ID: %s", assessment.Name, assessment.ID)
 			return
 		}
 	}
@@ -415,7 +415,7 @@ func (a *app) assessUpdate() *cobra.Command {
 		ValidArgsFunction: a.completeAssessments(),
 		Long: "Changes the fields given as flags. Once the Statement of Applicability has been\n" +
 			"drafted, change frameworks with `service assess framework`. --no-remote-model keeps the\n" +
-			"evidence on this machine whatever model is chosen; no other flag overrides it.",
+			"evidence on this machine regardless of the selected model; no other flag overrides it.",
 		Example: "  service assess update --name \"Acme 2027\" --due 2027-03-31",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
@@ -441,9 +441,9 @@ func (a *app) assessUpdate() *cobra.Command {
 	addOptionalFlag(f, &in.Body.Name, "name", "new name")
 	addOptionalFlag(f, &in.Body.ClientName, "client", "name of the assessed organization, for reports")
 	addOptionalFlag(f, &in.Body.Description, "description", "description")
-	f.StringSliceVarP(&frameworks, "framework", "f", nil, "frameworks, replacing the current ones; repeat for several")
+	f.StringSliceVarP(&frameworks, "framework", "f", nil, "framework to assess against; replaces the current frameworks; can be repeated")
 	addClearableFlag(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31; empty removes it")
-	f.BoolVar(&noRemoteModel, "no-remote-model", false, "don't let language models on other machines read the evidence; =false allows it")
+	f.BoolVar(&noRemoteModel, "no-remote-model", false, "don't let language models on other machines read the evidence (=false: let them read it)")
 	return cmd
 }
 
@@ -468,8 +468,8 @@ func (a *app) assessTransition() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: "transition STATE", Short: "Move to the next state",
-		Long: "Moves the assessment to its next state and does the work of that step.\n" +
-			"`service assess run` makes every transition up to the next gate.",
+		Long: "Moves the assessment to its next state and does the work that this requires.\n" +
+			"`service assess run` does this for all states up to the next gate.",
 		Example: "  service assess transition documents_uploaded",
 		ValidArgsFunction: func(*cobra.Command, []string, string) (out []string, _ cobra.ShellCompDirective) {
 			for _, s := range api.States() {
@@ -489,7 +489,7 @@ func (a *app) assessClose() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: "close", Short: "Close the assessment",
-		Long:    "Closes the assessment after its reports are written. A closed assessment can't be changed.",
+		Long:    "Closes an assessment whose reports have been generated. A closed assessment can't be changed.",
 		Example: "  service assess close --reason 'Handed to the board'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.transitionAndPrint(cmd, string(api.StateClosed), reason)

@@ -15,9 +15,9 @@ import (
 func (a *app) assessFramework() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "framework", Short: "Add or remove frameworks of an assessment",
-		Long: `Changes the frameworks of the assessment at any time before it is closed. Only controls
-that it didn't have are drafted; all other items, edits and approved versions stay as
-they are. A new version needs a new approval.`,
+		Long: `Changes the frameworks of the assessment at any time before it is closed. Only new
+controls are drafted; all other items, edits and approved versions remain unchanged. A
+new version needs a new approval.`,
 		Example: "  service assess framework add hipaa --dry-run\n  service assess framework remove soc2-tsc",
 	}, a.changeFrameworksCommand("add", "Add frameworks and draft their controls",
 		func(in *api.ChangeFrameworksInput, codes []string) { in.Body.Add = codes }),
@@ -30,8 +30,8 @@ func (a *app) changeFrameworksCommand(verb, short string, set func(*api.ChangeFr
 	cmd := &cobra.Command{
 		Use: verb + " FRAMEWORK…", Short: short,
 		ValidArgsFunction: a.completeFrameworks(),
-		Long: short + ". Shows which controls are added or removed; edits on\n" +
-			"removed controls are kept in the earlier versions and return with the control.",
+		Long: short + ".\nShows which controls are added or removed. Earlier versions keep your edits to removed controls;\n" +
+			"if you add such a control again, its edits are restored.",
 		Example: fmt.Sprintf("  service assess framework %s hipaa --dry-run\n  service assess framework %s hipaa", verb, verb),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -48,7 +48,7 @@ func (a *app) changeFrameworksCommand(verb, short string, set func(*api.ChangeFr
 }
 
 func (a *app) changeFrameworks(ctx context.Context, assessment *api.Assessment, in *api.ChangeFrameworksInput) error {
-	a.progress.Start("draft what is new")
+	a.progress.Start("drafting new controls")
 	c, err := call(ctx, a, api.ChangeFrameworks, in)
 	a.progress.Done("")
 	if err != nil {
@@ -76,11 +76,11 @@ func (a *app) changeFrameworks(ctx context.Context, assessment *api.Assessment, 
 			c.ControlsBefore, c.ControlsAfter, c.RequirementsChanged,
 		)
 		renderFrameworkControls(p, "Controls added", c.ControlsAdded)
-		renderFrameworkControls(p, "Controls removed (* edited: kept in earlier versions)", c.ControlsRemoved)
+		renderFrameworkControls(p, "Controls removed (* = edited; earlier versions keep the edits)", c.ControlsRemoved)
 		if c.Version != nil {
 			p.Blank()
-			p.Text("Version %d of the Statement of Applicability is drafted, with %s. Only new controls were judged; all other verdicts "+
-				"are unchanged, including those of the %s with more or fewer requirements. Review it, then:", c.Version.VersionNumber,
+			p.Text("Version %d of the Statement of Applicability has been drafted, with %s. Only new controls were judged; all other verdicts "+
+				"are unchanged, including those for %s with more or fewer requirements. Review the new version, then run:", c.Version.VersionNumber,
 				prose.Count(c.Version.ItemCount, "item", "items"), prose.Count(c.RequirementsChanged, "item", "items"))
 			p.Command(a.suggestedCommandLine("soa submit"))
 		}

@@ -44,7 +44,7 @@ func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 	}
 	return nil, withHint(
 		usageError("there are %d assessments; specify one", all.Pagination.Total),
-		"pass --assessment ID|NAME, or set a default with `%s`; `%s` lists them",
+		"pass --assessment ID|NAME, or set a default with `%s`; `%s` lists all assessments",
 		a.suggestedCommandLine("assess use ID"),
 		a.suggestedCommandLine("assess list"),
 	)
@@ -62,7 +62,7 @@ func (a *app) printDefaultAssessment() {
 type assessmentNotFoundError struct{ ref string }
 
 func (e *assessmentNotFoundError) Error() string {
-	return fmt.Sprintf("there is no assessment with the id or name %q", e.ref)
+	return fmt.Sprintf("there is no assessment with the ID or name %q", e.ref)
 }
 
 // findAssessment returns the assessment with the given ID or unique name.
@@ -76,11 +76,11 @@ func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, 
 	}
 	switch len(found) {
 	case 0:
-		return nil, withHint(runtimeError("%w", &assessmentNotFoundError{ref}), "`%s` lists them", a.suggestedCommandLine("assess list"))
+		return nil, withHint(runtimeError("%w", &assessmentNotFoundError{ref}), "`%s` lists all assessments", a.suggestedCommandLine("assess list"))
 	case 1:
 		return &found[0], nil
 	}
-	return nil, ambiguousNameError(ref, found, "specify it by its id")
+	return nil, ambiguousNameError(ref, found, "specify the assessment by its ID")
 }
 
 // earlierAssessmentID returns the ID of the assessment named by the flag --from, or "" if the flag isn't set.

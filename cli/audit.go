@@ -15,7 +15,7 @@ import (
 
 func (a *app) auditCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "audit", Short: "The audit trail: who did what",
+		Use: "audit", Short: "Show, export and verify the audit trail, which records who did what",
 		Long: "The audit trail is a hash chain of events per organization. Each record contains the hash\n" +
 			"of the previous one, so that changed or removed records are detected.",
 		Example: "  service audit list\n  service audit list --outcome denied\n  service audit verify\n  service audit head > head.json",
@@ -25,19 +25,19 @@ func (a *app) auditCommand() *cobra.Command {
 func (a *app) auditVerify() *cobra.Command {
 	var file, head string
 	cmd := &cobra.Command{
-		Use: "verify", Short: "Verify the audit trail, and on its machine all records and files",
+		Use: "verify", Short: "Verify the audit trail and, on the server's machine, all records and files",
 		Long: `Follows the chain from its first record and reports the first one that was changed,
 removed, inserted or moved.
 
-On the machine with the data folder it does so for every organization, reads every record
-and compares every document, report and catalog with its hash, which takes longer for a
-large folder; with --org it only verifies that organization's chain and files. On a
-server it verifies your organization's chain only.
+On the machine with the data folder, the command verifies the chains of all organizations
+and reads every record, document, report and catalog, comparing files with their hashes.
+This takes longer for a large folder. With --org, it verifies only that organization's
+chain and files. On a server, it verifies only your organization's chain.
 
-With --file it checks an export, without a server; with --head it also checks that the
-chain still contains a previously saved head.
+With --file, the command verifies an exported file without a server. With --head, it also
+checks that the chain still contains a previously saved head.
 
-The exit code is 1 if anything is missing, altered or could not be read.`,
+The exit code is 1 if anything is missing, altered or unreadable.`,
 		Example: "  service audit verify\n  service audit verify --file audit.jsonl --head head.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file != "" {
@@ -59,8 +59,8 @@ The exit code is 1 if anything is missing, altered or could not be read.`,
 			return a.verifyOwnChain(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&file, "file", "", "verify this export instead")
-	cmd.Flags().StringVar(&head, "head", "", "file with a saved head, as printed by `audit head`")
+	cmd.Flags().StringVar(&file, "file", "", "verify this exported audit trail instead")
+	cmd.Flags().StringVar(&head, "head", "", "file that contains a saved head, as printed by 'service audit head'")
 	return cmd
 }
 
@@ -102,11 +102,11 @@ func (a *app) verifyDataFolder(ctx context.Context) error {
 		if paths := a.ResolvePaths(a.flags.Data); paths.Unused {
 			return withHint(
 				&exitError{code: exitVerdict, err: fmt.Errorf("the data folder %s is empty: nothing was verified", paths.Data)},
-				"name another folder with --data or SERVICE_DATA",
+				"specify another folder with --data or SERVICE_DATA",
 			)
 		}
 	}
-	a.progress.Start("read all records and files")
+	a.progress.Start("reading all records and files")
 	v, err := call(ctx, a, api.VerifyData, &api.VerifyDataInput{Organization: a.flags.Organization})
 	a.progress.Done("")
 	if err != nil {
@@ -139,7 +139,7 @@ func renderDataVerification(p *print.Page, v *api.DataVerification) {
 	p.Blank()
 	files := prose.Count(v.FilesChecked, "file", "files")
 	if len(v.NotCovered) > 0 {
-		p.Text("%s checked. Not verified because of --org: %s.", files, strings.Join(v.NotCovered, "; "))
+		p.Text("%s checked. Not verified because --org limits the check: %s.", files, strings.Join(v.NotCovered, "; "))
 	} else {
 		p.Text("%s and %s checked.", prose.Count(v.RecordsChecked, "database entry", "database entries"), files)
 	}
@@ -202,11 +202,11 @@ func (a *app) auditExport() *cobra.Command {
 }
 
 func addAuditFilters(f *pflag.FlagSet, in *api.AuditFilter) {
-	f.StringVar(&in.Action, "action", "", "only events with this action")
-	f.StringVar(&in.ResourceType, "resource-type", "", "only events about this type of record")
-	f.StringVar(&in.ResourceID, "resource", "", "only events about the record with this id")
-	f.StringVar(&in.ActorID, "actor", "", "only events by the actor with this id")
-	addChoiceFlag(f, &in.Outcome, "outcome", []string{"success", "denied", "failure"}, "only events with this outcome: success, denied or failure")
+	f.StringVar(&in.Action, "action", "", "show only events with this action")
+	f.StringVar(&in.ResourceType, "resource-type", "", "show only events about this type of record")
+	f.StringVar(&in.ResourceID, "resource", "", "show only events about the record with this ID")
+	f.StringVar(&in.ActorID, "actor", "", "show only events by the actor with this ID")
+	addChoiceFlag(f, &in.Outcome, "outcome", []string{"success", "denied", "failure"}, "show only events with this outcome: success, denied or failure")
 }
 
 func (a *app) auditList() *cobra.Command {

@@ -121,7 +121,7 @@ type Backups struct {
 // backups returns the functions for backups, or an error if the build doesn't support backups.
 func (a *app) backups() (*Backups, error) {
 	if a.Backups == nil {
-		return nil, runtimeError("this build does not include backups")
+		return nil, runtimeError("this build of the program doesn't support backups")
 	}
 	return a.Backups, nil
 }
@@ -132,21 +132,21 @@ const unreadableWithoutKeys = "secrets of webhooks and integrations, private key
 func (a *app) backupCommand() *cobra.Command {
 	var o BackupOptions
 	cmd := &cobra.Command{
-		Use: "backup FILE", Short: "Write a backup of all data to one file, while everything runs",
+		Use: "backup FILE", Short: "Back up all data to one file without stopping the service",
 		Long: `Writes the data of all organizations to one file: all records and, unless --no-blobs
 is set, all files (documents, reports and imported catalogs). Nothing has to be stopped; a
-running daemon writes the backup itself, so its user needs access to the folder. A file
-that exists is never overwritten.
+running daemon writes the backup itself, so the daemon's user needs access to the folder.
+An existing file is never overwritten.
 
 The key that encrypts secrets is left out unless you pass --include-keys. Without it,
 another machine can restore everything except secrets of webhooks and integrations,
 private keys for sync bundles, and emails that are still queued.
 
-A damaged record or file prevents a backup; --allow-damaged saves everything else. If
-anything is damaged or missing, the backup says so, and the exit code is 1.
+A damaged record or file prevents a backup unless --allow-damaged is set, which saves
+everything else. The backup then records what is damaged or missing, and the exit code is 1.
 
-The file is not encrypted unless you pass --recipient with an age public key (age1…);
-only the matching private key can read it then.`,
+The file is not encrypted unless you pass --recipient with an age public key (age1…). It
+can then be read only with the matching private key.`,
 		Example: `  service backup acme.bak
   service backup acme.bak --recipient age1… --include-keys
   service backup verify acme.bak
@@ -155,9 +155,9 @@ only the matching private key can read it then.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runBackup(cmd, o, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.Recipients, "recipient", nil, "age public key to encrypt for, age1…; repeat for several")
-	f.BoolVar(&o.WithoutBlobs, "no-blobs", false, "leave out files: documents, reports and imported catalogs")
-	f.BoolVar(&o.AllowDamaged, "allow-damaged", false, "save what is not damaged; damaged files are left out")
+	f.StringArrayVar(&o.Recipients, "recipient", nil, "age public key (age1…) that can decrypt the backup; can be repeated")
+	f.BoolVar(&o.WithoutBlobs, "no-blobs", false, "leave out all files (documents, reports and imported catalogs)")
+	f.BoolVar(&o.AllowDamaged, "allow-damaged", false, "back up everything that is not damaged; damaged files are left out")
 	f.BoolVar(&o.IncludeKeys, "include-keys", false, "include the key that encrypts secrets")
 	cmd.AddCommand(a.backupVerify(), a.backupList())
 	return cmd
@@ -178,8 +178,8 @@ func (a *app) localDataTarget(cmd *cobra.Command) (Target, error) {
 		return t, nil
 	}
 	return t, withHint(
-		usageError("`%s` works on the data folder of this machine, but %s", cmd.CommandPath(), a.describeServerChoice()),
-		"run it on the server's machine; for this machine's data folder, add --context local",
+		usageError("`%s` needs a data folder on this machine, but %s", cmd.CommandPath(), a.describeServerChoice()),
+		"run the command on the server's machine, or add --context local to use the data folder on this machine",
 	)
 }
 
@@ -187,11 +187,11 @@ func (a *app) localDataTarget(cmd *cobra.Command) (Target, error) {
 func (a *app) describeServerChoice() string {
 	switch {
 	case a.context != nil:
-		return "commands use the context " + a.context.Name
+		return fmt.Sprintf("commands use the server of the context %s", a.context.Name)
 	case a.targetErr != nil:
 		return a.targetErr.Error()
 	}
-	return "commands use the server " + redactPassword(a.flags.Server)
+	return fmt.Sprintf("commands use the server %s", redactPassword(a.flags.Server))
 }
 
 func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err error) {
@@ -211,10 +211,10 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 	}
 	if a.ResolvePaths != nil {
 		if at := a.ResolvePaths(target.Data); at.Unused {
-			return withHint(runtimeError("there is nothing to back up: %s has no data", at.Data), "choose the data folder with --data")
+			return withHint(runtimeError("there is nothing to back up: %s has no data", at.Data), "specify the data folder with --data")
 		}
 	}
-	a.interruptHint = "no backup was written; run the same command again"
+	a.interruptHint = "no backup was written; run the command again"
 	a.progress.Start("writing the backup")
 	o.Progress = a.showByteProgress("writing the backup")
 	b, err := backups.Write(cmd.Context(), target, o)
@@ -226,7 +226,7 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 		p.Text("Wrote %s, %s.", path, print.FormatSize(b.Size))
 		p.Fields(backupContentFields(b.Contents, b.Encrypted)...)
 		if n := b.Contents.UnusedBlobs; n > 0 {
-			p.Text("Left out %s that no record refers to.", prose.Count(int(n), "file", "files"))
+			p.Text("The backup omits %s that no record refers to.", prose.Count(int(n), "file", "files"))
 		}
 		if !b.Contents.HasKeys {
 			p.Blank()
@@ -237,7 +237,7 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 			p.Text("The backup contains the key that encrypts secrets, and is not encrypted: store it where only you can read it.")
 		}
 		p.Blank()
-		p.Text("Check that it can be restored:")
+		p.Text("To check that the backup can be restored, run:")
 		p.Command("service backup verify " + shellQuote(path))
 	})
 	if err != nil || b.Contents.Damage == "" {
@@ -245,7 +245,7 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 	}
 	return &exitError{
 		code: exitVerdict, err: fmt.Errorf("%s was written, but the data folder is damaged: %s", path, b.Contents.Damage),
-		hint: "keep earlier backups; `service audit verify` shows everything that is damaged",
+		hint: "keep earlier backups; `service audit verify` lists all damaged data",
 	}
 }
 
@@ -253,7 +253,7 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 // written by the process that has the data folder open.
 func (a *app) checkBackupPath(path string) (string, error) {
 	if path == "-" {
-		return "", withHint(usageError("a backup can't be written to the standard output, only to a file"), "for a file of that name, write ./-")
+		return "", withHint(usageError("a backup can't be written to standard output, only to a file"), "to write to a file named -, pass ./-")
 	}
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -261,7 +261,7 @@ func (a *app) checkBackupPath(path string) (string, error) {
 	}
 	switch info, err := os.Lstat(full); {
 	case err == nil && info.IsDir():
-		return "", usageError("%s is a folder; name a file in it, such as %s", path, filepath.Join(path, "service.bak"))
+		return "", usageError("%s is a folder; specify a file in this folder, such as %s", path, filepath.Join(path, "service.bak"))
 	case err == nil:
 		return "", withHint(runtimeError("%s already exists, and a backup never overwrites a file", path), "give another name")
 	case !errors.Is(err, fs.ErrNotExist):
@@ -269,8 +269,8 @@ func (a *app) checkBackupPath(path string) (string, error) {
 	}
 	switch info, err := os.Stat(filepath.Dir(full)); {
 	case err != nil:
-		return "", withHint(runtimeError("can't write to the folder of %s: %w", path, errorWithoutPath(err)),
-			"create the folder, or mount its drive")
+		return "", withHint(runtimeError("can't write to the folder that contains %s: %w", path, errorWithoutPath(err)),
+			"create the folder, or mount the drive that contains it")
 	case !info.IsDir():
 		return "", runtimeError("can't write %s: %s is not a folder", path, filepath.Dir(path))
 	}
@@ -333,7 +333,7 @@ func explainReadBackupError(path string, o ReadBackupOptions, err error) error {
 	case errors.Is(err, ErrBackupEncrypted):
 		return withHint(
 			runtimeError("%s is encrypted, and no key in %s decrypts it", path, o.IdentityFile),
-			"use the private key that matches one of its --recipient keys",
+			"use the private key that matches one of the public keys with which the backup was made (--recipient)",
 		)
 	}
 	return err
@@ -343,11 +343,11 @@ func (a *app) backupVerify() *cobra.Command {
 	var o ReadBackupOptions
 	cmd := &cobra.Command{
 		Use: "verify FILE", Short: "Restore a backup into an empty temporary folder and compare it",
-		Long: `Reads all of the backup, restores it into an empty folder, opens what was restored,
-compares it record by record and file by file, and verifies the audit trail of every
-organization. It needs no data folder and changes none;
-the temporary copy needs as much space as the data, in the system's temporary folder or
-in --temp. The exit code is 1 if the backup is damaged or incomplete.`,
+		Long: `Reads the whole backup, restores it into an empty temporary folder, compares the copy with
+the backup record by record and file by file, and verifies the audit trail of every
+organization. This needs no data folder and changes no data. The temporary copy needs as
+much space as the data, in the system's temporary folder or in the folder given with
+--temp. The exit code is 1 if the backup is damaged or incomplete.`,
 		Example: "  service backup verify acme.bak\n  service backup verify acme.bak --identity key.txt --temp /var/tmp",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			backups, err := a.backups()
@@ -357,7 +357,7 @@ in --temp. The exit code is 1 if the backup is damaged or incomplete.`,
 			if o.Path, err = filepath.Abs(args[0]); err != nil {
 				return err
 			}
-			a.interruptHint = "nothing was changed; run the same command again"
+			a.interruptHint = "nothing was changed; run the command again"
 			a.progress.Start("verifying the backup")
 			o.Progress = a.showByteProgress("verifying the backup")
 			v, err := backups.Verify(cmd.Context(), o)
@@ -370,7 +370,7 @@ in --temp. The exit code is 1 if the backup is damaged or incomplete.`,
 			}
 			return &exitError{
 				code: exitVerdict, err: fmt.Errorf("%s failed the verification", args[0]),
-				hint: "make a new backup, or use an older one; `service backup list FOLDER` lists them",
+				hint: "make a new backup or use an older one; `service backup list FOLDER` lists the backups in a folder",
 			}
 		},
 	}
@@ -384,7 +384,7 @@ func renderBackupVerification(p *print.Page, path string, v *BackupVerification)
 	if !v.OK {
 		p.Text("✗ %s failed: %s.", path, v.Problem)
 		if v.Contents != nil && v.Contents.Damage != "" {
-			p.Text("When the backup was made, the data was damaged: %s.", v.Contents.Damage)
+			p.Text("The data was already damaged when the backup was made: %s.", v.Contents.Damage)
 		}
 		return
 	}
@@ -392,16 +392,17 @@ func renderBackupVerification(p *print.Page, path string, v *BackupVerification)
 		prose.Count(int(v.Contents.Records), "record", "records"), prose.Count(int(v.Contents.Blobs), "file", "files"))
 	p.Fields(append(backupContentFields(v.Contents, v.Encrypted), field("organizations", strings.Join(v.Organizations, "; ")))...)
 	if !v.Contents.HasBlobs {
-		p.Text("The backup contains no files: after restoring it, copy the folder blobs from the original data folder.")
+		p.Text("The backup contains no files: after restoring it, copy the \"blobs\" subfolder from the original data folder.")
 	}
 }
 
 func (a *app) backupList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list DIR", Short: "List the backups in a folder, newest first",
-		Long: `Lists the backups in a folder with what they contain and, for those of a daemon's
-schedule, the result of the last restore drill. For an encrypted backup, it shows only
-the size and, if a schedule made it, its time and drill. Other files in the folder are ignored.`,
+		Long: `Lists the backups in a folder with their contents. For backups that a daemon made on a
+schedule, it also shows the result of the last restore drill. For an encrypted backup, it
+shows only the size and, if the backup was scheduled, its time and drill. Other files in
+the folder are ignored.`,
 		Example: "  service backup list /backup\n  service backup list /backup --jq '.data[0].path'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			backups, err := a.backups()
@@ -452,14 +453,15 @@ func (a *app) restoreCommand() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Restore a backup to the data folder",
-		Long: `Verifies the whole backup, then restores it to the data folder, which may be empty or
-missing. Existing data is replaced only after that. Stop the daemon first: a folder
-in use is rejected, as is a backup by a newer version of this program; one by an older
-version is converted when it is opened.
+		Long: `Verifies the whole backup, then restores it to the data folder, which can be empty or
+missing. Existing data is replaced only after the backup has been verified. Stop the
+daemon first, because a folder that is in use can't be replaced. A backup made by a newer
+version of this program is rejected. Data from an older version is upgraded when it is
+first opened.
 
-If the folder has data, you are asked first. The existing database is moved to the
-subfolder backups; existing files are kept. If data was damaged or
-missing when the backup was made, the rest is restored, and the exit code is 1.`,
+If the folder contains data, you are asked to confirm. The existing database is moved to
+the "backups" subfolder; existing files are kept. If some data was damaged or missing when
+the backup was made, all other data is restored, and the exit code is 1.`,
 		Example: `  service restore acme.bak --data ./restored
   service restore acme.bak --identity key.txt --yes`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -477,7 +479,7 @@ missing when the backup was made, the rest is restored, and the exit code is 1.`
 			if err := a.confirmRestore(cmd.Context(), target, sure); err != nil {
 				return err
 			}
-			a.interruptHint = "unless the restore was reported as done, nothing was replaced; run the same command again"
+			a.interruptHint = "if the restore wasn't reported as complete, no data was replaced; run the command again"
 			a.progress.Start("restoring the backup")
 			o.Progress = a.showByteProgress("restoring the backup")
 			r, err := backups.Restore(cmd.Context(), target, o)
@@ -490,7 +492,7 @@ missing when the backup was made, the rest is restored, and the exit code is 1.`
 			}
 			return &exitError{
 				code: exitVerdict, err: fmt.Errorf("%s was restored, but is incomplete: %s", args[0], r.Contents.Damage),
-				hint: "if an older backup is complete, restore that one",
+				hint: "if you have an older backup that is complete, restore that backup",
 			}
 		},
 	}
@@ -513,38 +515,38 @@ func (a *app) confirmRestore(ctx context.Context, target Target, skipPrompt bool
 	if p != nil {
 		return withHint(
 			runtimeError("the data folder %s is in use by process %d", at.Data, p.PID),
-			"stop it first, or restore to another folder with --data",
+			"stop the process first, or restore to another folder with --data",
 		)
 	}
 	if at.Unused {
 		return nil
 	}
-	return a.confirm(skipPrompt, "replace the data in "+at.Data)
+	return a.confirm(skipPrompt, fmt.Sprintf("replace the data in %s", at.Data))
 }
 
 func (a *app) renderRestoredBackup(p *print.Page, r *RestoredBackup) {
-	p.Text("Restored %s and %s of %s to:", prose.Count(int(r.Contents.Records), "record", "records"),
+	p.Text("Restored %s and %s from the backup of %s to:", prose.Count(int(r.Contents.Records), "record", "records"),
 		prose.Count(int(r.Contents.Blobs), "file", "files"), print.FormatTime(r.Contents.Created))
 	p.UnwrappedLine(r.Data)
 	if len(r.Replaced) > 0 {
-		p.Text("The data it replaced is kept:")
+		p.Text("The replaced data was kept:")
 	}
 	for _, path := range r.Replaced {
 		p.UnwrappedLine(path)
 	}
 	if !r.Contents.HasBlobs {
-		p.Text("The backup contains no files: copy the folder blobs from the old data folder to this one before you use it.")
+		p.Text("The backup contains no files: before you use this data folder, copy the \"blobs\" subfolder from the old data folder to it.")
 	}
 	if d := r.Contents.Damage; d != "" {
-		p.Text("When the backup was made, the data was damaged: %s.", d)
+		p.Text("The data was already damaged when the backup was made: %s.", d)
 	}
 	switch {
 	case r.HasKeys && !r.Contents.HasKeys:
 		p.Text("The backup contains no encryption key, so the existing one was kept. If it is a different key, secrets can't be read; " +
 			"`service doctor` checks this.")
 	case !r.HasKeys:
-		p.Text("There is no encryption key. If there were any secrets ("+unreadableWithoutKeys+
-			"), copy secret.key from the old machine to %s, or set SERVICE_SECRET_KEY; otherwise enter them again.", r.Data)
+		p.Text("There is no encryption key, so secrets can't be read ("+unreadableWithoutKeys+
+			"). To keep them, copy secret.key from the old machine to %s or set SERVICE_SECRET_KEY; otherwise, enter them again.", r.Data)
 	}
 	p.Text("Check it:")
 	p.Command(a.suggestedCommandLine("doctor"))
@@ -576,14 +578,14 @@ func readBackupSchedule(setting func(key string) string, recipients []string) (*
 		return nil, err
 	}
 	if s.Every, err = time.ParseDuration(every); err != nil || s.Every < time.Minute {
-		return nil, usageError("--backup-every %q is not a duration of a minute or more; write it as 24h or 90m", every)
+		return nil, usageError("--backup-every %q is not a duration of at least one minute; use a value such as 24h or 90m", every)
 	}
 	if s.Keep, err = strconv.Atoi(cmp.Or(keep, defaultBackupKeep)); err != nil || s.Keep < 0 {
-		return nil, usageError("--backup-keep %q is not a number; write it as 14, or 0 to keep all", keep)
+		return nil, usageError("--backup-keep %q is not a number; use a number such as 14, or 0 to keep all backups", keep)
 	}
 	// A folder that doesn't exist may be on a drive that is mounted later.
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, usageError("--backup-to %s is a file; name a folder", dir)
+		return nil, usageError("--backup-to %s is a file; specify a folder", dir)
 	}
 	s.Dir, err = filepath.Abs(dir)
 	return s, err

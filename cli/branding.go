@@ -116,7 +116,7 @@ The logo is a PNG or JPEG; the color must be dark enough to be readable on white
 				}
 			}
 			if !changed {
-				return withHint(usageError("no setting was given"), "pass --logo, --color, --second-color, --line or --footer")
+				return withHint(usageError("no branding setting was specified"), "pass --logo, --color, --second-color, --line or --footer")
 			}
 			return callAndPrint(cmd.Context(), a, api.PutBranding, in, renderBranding)
 		},
@@ -125,7 +125,7 @@ The logo is a PNG or JPEG; the color must be dark enough to be readable on white
 	f.StringVar(&logo, "logo", "", "PNG or JPEG file for title pages")
 	f.StringVar(&accent, "color", "", "color of title pages and headings, as #RRGGBB")
 	f.StringVar(&band, "second-color", "", "color of the band below the title page header, as #RRGGBB")
-	f.StringVar(&line, "line", "", "line on the title page, such as who prepared the report")
+	f.StringVar(&line, "line", "", "line of text for the title page, such as the name of the author")
 	f.StringVar(&footer, "footer", "", "footer of each page")
 	return cmd
 }
@@ -133,7 +133,7 @@ The logo is a PNG or JPEG; the color must be dark enough to be readable on white
 func (a *app) brandingReset() *cobra.Command {
 	return &cobra.Command{
 		Use: "reset", Short: "Restore the default branding",
-		Long: "Removes the logo, colors, title line and footer. Existing reports keep theirs.", Example: "  service report branding reset",
+		Long: "Removes the logo, colors, title line and footer. Existing reports don't change.", Example: "  service report branding reset",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			org, err := a.currentOrganization(cmd.Context())
 			if err != nil {

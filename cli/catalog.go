@@ -16,7 +16,7 @@ import (
 func (a *app) catalogCommand() *cobra.Command {
 	var version string
 	cmd := makeCommandGroup(&cobra.Command{
-		Use: "catalog", Short: "The control catalog: controls, frameworks and how they map",
+		Use: "catalog", Short: "Search and manage the control catalog, which maps controls to frameworks",
 		Long: `The catalog contains controls by domain, frameworks with their requirements, and the
 mappings between controls and requirements. A small starter catalog is built in; import
 the full SCF from its workbook, available free of charge at securecontrolsframework.com.`,
@@ -116,9 +116,9 @@ func (a *app) catalogControls(version *string) *cobra.Command {
 			return a.printControls(cmd.Context(), in, l)
 		},
 	}
-	cmd.Flags().StringVar(&in.Domain, "domain", "", "only controls of this domain")
-	cmd.Flags().StringVar(&in.Framework, "framework", "", "only controls mapped to this framework")
-	cmd.Flags().StringVar(&in.Q, "query", "", "only controls with these words")
+	cmd.Flags().StringVar(&in.Domain, "domain", "", "show only controls of this domain")
+	cmd.Flags().StringVar(&in.Framework, "framework", "", "show only controls mapped to this framework")
+	cmd.Flags().StringVar(&in.Q, "query", "", "show only controls that contain these words")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 	l.addFlags(cmd, 0)
 	return cmd
@@ -234,8 +234,8 @@ func (a *app) catalogImport() *cobra.Command {
 		Long: `Imports an SCF workbook (.xlsx), or a JSON catalog in the service's own format or in
 OSCAL, as a new catalog version and makes it the active one. The import either succeeds
 as a whole or changes nothing. Assessments keep the version they were created with.
---dry-run shows what would change. --aliases names a YAML file that maps workbook columns
-to frameworks; it overrides the built-in mapping and is stored with the version.`,
+--dry-run shows what would change. With --aliases, specify a YAML file that maps workbook
+columns to frameworks; it overrides the built-in mapping and is stored with the version.`,
 		Example: "  service catalog import scf-2026.1.1.xlsx --dry-run\n  service catalog import scf.xlsx --label 2026.1.1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := openFile(cmd.Context(), args[0], api.MaxUploadBytes)
@@ -251,7 +251,7 @@ to frameworks; it overrides the built-in mapping and is stored with the version.
 			if dry {
 				word = "check"
 			}
-			a.interruptHint = "the catalog was not changed; run the same command again"
+			a.interruptHint = "the catalog was not changed; run the command again"
 			a.progress.Start(word + " " + filepath.Base(args[0]))
 			run, err := a.importCatalogFile(cmd.Context(), args[0], f, label, table, dry)
 			a.progress.Done("")
@@ -259,7 +259,7 @@ to frameworks; it overrides the built-in mapping and is stored with the version.
 				if strings.EqualFold(filepath.Ext(args[0]), ".pdf") {
 					err = withHint(
 						err,
-						"to add the relationship mappings (STRM) of a PDF to a catalog, use `%s`",
+						"to add the relationship mappings (STRM) from a PDF file to a catalog, use `%s`",
 						a.suggestedCommandLine("catalog import-strm "+shellQuote(args[0])),
 					)
 				}

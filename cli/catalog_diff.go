@@ -16,7 +16,7 @@ func (a *app) catalogDiff() *cobra.Command {
 		ValidArgsFunction: a.completeCatalogVersions(),
 		Long: `Shows what changed from one catalog version to another: controls added, removed, renamed,
 reworded and reweighted, frameworks added, removed or replaced by a newer edition, and
-mappings added and removed. Specify versions by label or id. -o json has each mapping.`,
+mappings added and removed. Specify versions by label or id. -o json lists every mapping.`,
 		Example: "  service catalog diff 2022.3 2026.1.1\n  service catalog diff 2022.3 2026.1.1 --jq '.changed[] | select(.reweighted) | .code'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := call(

@@ -66,10 +66,11 @@ func (a *app) catalogExport(version *string) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "export", Short: "Save a catalog version as JSON",
-		Long: `Saves a catalog version as a JSON file that ` + "`catalog import`" + ` accepts: in the service's own
-format, or as OSCAL: the catalog, a profile of the controls mapped to a framework
-(--model profile --framework CODE), or the crosswalk (--model mapping-collection). A catalog
-imported from the SCF contains SCF text; its license governs who you may share it with.`,
+		Long: `Saves a catalog version as a JSON file that "service catalog import" accepts. The format is
+the service's own or OSCAL. In OSCAL, you can save the catalog, a profile of the controls
+mapped to a framework (--model profile --framework CODE), or the crosswalk
+(--model mapping-collection). A catalog imported from the SCF contains SCF text; the SCF
+license determines with whom you may share it.`,
 		Example: "  service catalog export --out catalog.json\n  service catalog export --format oscal --version 2026.1.1\n" +
 			"  service catalog export --format oscal --model profile --framework gdpr",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -89,7 +90,7 @@ imported from the SCF contains SCF text; its license governs who you may share i
 	}
 	addChoiceFlag(cmd.Flags(), &in.Format, "format", []string{api.FormatService, api.FormatOSCAL}, "service or oscal")
 	cmd.Flags().StringVar(&in.Model, "model", "", "OSCAL model: catalog, profile or mapping-collection")
-	cmd.Flags().StringVar(&in.Framework, "framework", "", "framework of a profile, or the only framework in a crosswalk")
+	cmd.Flags().StringVar(&in.Framework, "framework", "", "framework of the profile, or the only framework to include in the crosswalk")
 	cmd.Flags().StringVar(&out, "out", "", "file to write; - for stdout (default: named after the version)")
 	addForceFlag(cmd, &force)
 	return cmd

@@ -31,7 +31,7 @@ type checkOptions struct {
 func (a *app) checkCommand() *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use: "check [DIR|ASSESSMENT]", Short: "Check evidence against a policy and fail if it falls short",
+		Use: "check [DIR|ASSESSMENT]", Short: "Check evidence against a policy and fail if the policy isn't met",
 		ValidArgsFunction: a.completeAssessments(),
 		Long: `Checks a folder of evidence, or an assessment on a server or in the data folder, against
 a policy. The exit code is the verdict: 0 if the check passes, 1 if it fails, 4 if only an
@@ -39,16 +39,16 @@ approval is missing or no longer valid because the content changed. 2, 3 and 5 a
 not verdicts: see "service help exit-codes".
 
 A folder is assessed in isolation with the starter catalog: your data folder and server are
-not used, and the result is cached for the next check of the same content. Hidden files,
-symbolic links, and files that the check itself reads or writes are skipped.
+not used, and the result is cached for the next check of the same content. Hidden
+files, symbolic links, and files that the check itself reads or writes are skipped.
 
 The policy is read from .service.yaml in the current directory, or from the file given with
---policy. A .service.yaml inside the folder that is checked does not count: evidence must
-not decide what it is checked against. The result names the policy with its SHA-256.
+--policy. A .service.yaml file inside the folder that is checked is ignored, because evidence
+must not choose its own policy. The result shows the policy's path and SHA-256 hash.
 
 The policy's keys are the flags below, plus "evidence" or "assessment" for what to check,
 and "output". Paths in the policy are relative to it and must not leave its folder. Flags
-override the file and may name any path. By default, the check fails on gaps of high
+override the policy and accept any path. By default, the check fails on gaps of high
 severity or above.
 
 -o FORMAT prints the result in that format, -o FORMAT=FILE writes it to a file; the default
@@ -99,8 +99,8 @@ func (a *app) addPolicyFlags(cmd *cobra.Command, o *checkOptions) {
 			}
 		}
 	}
-	f.StringVar(&o.policy, "policy", "", "policy file (default: "+defaultPolicyFile+" in the current directory, if outside the evidence)")
-	f.StringArrayVarP(&o.outputs, "output", "o", nil, "output as FORMAT or FORMAT=FILE; repeat for several")
+	f.StringVar(&o.policy, "policy", "", "policy file (default: "+defaultPolicyFile+" in the current directory, unless it is inside the evidence)")
+	f.StringArrayVarP(&o.outputs, "output", "o", nil, "output as FORMAT or FORMAT=FILE; can be repeated")
 	addForceFlag(cmd, &o.force)
 	f.BoolVar(&o.exitZero, "exit-zero", false, "exit with 0 regardless of the verdict; errors keep their codes")
 	f.BoolVar(&o.noCache, "no-cache", false, "assess a folder again even if nothing has changed")
@@ -124,7 +124,7 @@ func validateCheckArgs(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if cmd.Flag("assessment").Changed && len(args) > 0 {
-		return withHint(usageError("both %s and --assessment were given", args[0]), "pass only one of them")
+		return withHint(usageError("both %s and --assessment were given", args[0]), "pass only one of the two")
 	}
 	return nil
 }
@@ -242,7 +242,7 @@ func verdictError(r *check.Result, exitZero bool) error {
 		return &exitError{
 			code: exitApproval,
 			err:  fmt.Errorf("an approval required by the policy is missing or void (policy file: %s)", r.Policy.Describe()),
-			hint: "a person has to approve; `service check --explain approval` explains how",
+			hint: "ask a person to approve the content; `service check --explain approval` explains how",
 		}
 	}
 	return &exitError{code: exitVerdict, err: fmt.Errorf("the policy is not met (policy file: %s)", r.Policy.Describe())}
@@ -254,7 +254,7 @@ func (a *app) readWaivers(p *check.Policy) ([]check.Waiver, error) {
 	}
 	data, err := regularfile.Read(p.Waivers, check.MaxInputBytes)
 	if err != nil {
-		return nil, runtimeError("the waivers %s can't be read: %w", p.Waivers, errorWithoutPath(err))
+		return nil, runtimeError("the waiver file %s can't be read: %w", p.Waivers, errorWithoutPath(err))
 	}
 	return check.ParseWaivers(data, p.Waivers)
 }
@@ -272,7 +272,7 @@ func readBaseline(p *check.Policy, o checkOptions) (*check.Baseline, error) {
 	if err != nil {
 		return nil, withHint(
 			runtimeError("the baseline %s can't be read: %w", p.Baseline, errorWithoutPath(err)),
-			"create it with --write-baseline",
+			"create the baseline with --write-baseline",
 		)
 	}
 	return check.ParseBaseline(data, p.Baseline)
@@ -289,7 +289,7 @@ func readThreshold(p *check.Policy, o checkOptions) (*check.Threshold, error) {
 	if err != nil {
 		return nil, withHint(
 			runtimeError("the threshold file %s can't be read: %w", p.Threshold, errorWithoutPath(err)),
-			"create it with --write-threshold",
+			"create the file with --write-threshold",
 		)
 	}
 	t, err := check.ParseThreshold(data, p.Threshold)
@@ -373,7 +373,7 @@ func (a *app) appendGitHubStepSummary(r *check.Result) error {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		return runtimeError("the step summary %s can't be written: %w", path, errorWithoutPath(err))
+		return runtimeError("the step summary can't be written to %s: %w", path, errorWithoutPath(err))
 	}
 	return nil
 }
@@ -395,7 +395,7 @@ func (a *app) gatherFacts(ctx context.Context, args []string, p *check.Policy, o
 		f, err = a.gatherAssessmentFacts(ctx, p.Assessment)
 	default:
 		return nil, withHint(
-			usageError("nothing to check was given"),
+			usageError("no folder or assessment to check was specified"),
 			"pass a folder of evidence or an assessment, such as `service check ./evidence`, or set evidence: FOLDER in %s",
 			defaultPolicyFile,
 		)
@@ -428,7 +428,7 @@ func (a *app) gatherFolderOrAssessmentFacts(
 	case err == nil:
 		return nil, withHint(
 			usageError("%s is a file; only a folder of evidence or an assessment can be checked", ref),
-			"pass the folder that contains it",
+			"pass the folder that contains the file",
 		)
 	case !isMissingPathError(err):
 		return nil, runtimeError("%s can't be read: %w", ref, errorWithoutPath(err))

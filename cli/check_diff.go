@@ -19,14 +19,15 @@ func (a *app) checkDiff() *cobra.Command {
 		Use: "diff A B", Short: "Show which gaps were opened, closed, worsened or improved",
 		Long: `Compares A (before) with B (after). Each is a folder of evidence, a file written by a
 check (-o json=FILE, or a baseline), or an assessment. Both must use the same frameworks.
-If their catalogs differ, the controls that both have are compared, and those added, removed
-or renamed are listed. Of files, only baselines can be compared with another catalog.
+If the catalogs differ, only controls in both catalogs are compared, and added, removed and
+renamed controls are listed. A file from a check can be compared across catalogs only if it
+is a baseline.
 
-Each change names what differs between the sides: the quotes, the control's wording in the
-catalog, the reader, the documents, the scope, or a person's decision.
+For each change, the result says what differs between A and B: the quotes, the control's
+wording in the catalog, the reader, the documents, the scope, or a person's decision.
 
-With --fail-on-new the exit code is 1 if a gap was opened or became worse; with
---fail-on-new=high, only if such a gap now has severity high or above.`,
+With --fail-on-new, the exit code is 1 if a gap was opened or became worse. With
+--fail-on-new=high, it is 1 only if such a gap now has high or critical severity.`,
 		Example: `  service check diff main/evidence evidence -f iso-27001-2022
   service check diff known.json evidence -f iso-27001-2022 --fail-on-new=high -o markdown=comment.md
   service check diff "Acme 2025" "Acme 2026"`,
@@ -55,7 +56,7 @@ func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) er
 		if cmd.Flags().Changed(name) {
 			return withHint(
 				usageError("--%s can't be used with `service check diff`", name),
-				"use --fail-on-new to make a comparison fail",
+				"use --fail-on-new to make the command fail if there are new or worse gaps",
 			)
 		}
 	}

@@ -134,7 +134,7 @@ func (a *app) gatherFolderFacts(
 	if len(accepted) == 0 {
 		return nil, withHint(
 			runtimeError("the folder %s contains no evidence files", dir),
-			"hidden files and links are skipped; see `service help check`",
+			"hidden files and symbolic links are skipped; see `service help check`",
 		)
 	}
 	cacheFile := ""
@@ -204,7 +204,7 @@ func (a *app) assessInTempStore(ctx context.Context, files []sourceFile, framewo
 	}()
 	o := runOptions{
 		frameworks: frameworks, approve: []api.Gate{api.GateSoA, api.GateGapAnalysis}, until: api.StateMaturityAssessed,
-		comment: "not a real decision: temporary data folder of a check",
+		comment: "automatic approval in the temporary data folder of a check; no person decided",
 	}
 	one, err := a.createAssessment(ctx, "check", o)
 	if err != nil {

@@ -58,7 +58,7 @@ func (a *app) readPolicy(args []string, named string) (*check.Policy, error) {
 	p, err := readPolicyFile(defaultPolicyFile)
 	if err == nil && isWithin(defaultPolicyFile, a.checkedFolders(args, p)...) {
 		return nil, withHint(
-			usageError("%s is inside the folder that it names as evidence (%s), so it is not used", defaultPolicyFile, p.Evidence),
+			usageError("the policy %s is ignored because it is inside the evidence folder that it specifies (%s)", defaultPolicyFile, p.Evidence),
 			"move the evidence to a subfolder of the policy's folder, or use --policy %s if you trust that policy",
 			defaultPolicyFile,
 		)
@@ -89,8 +89,8 @@ func readPolicyFile(path string) (*check.Policy, error) {
 		}
 		if err != nil && !isMissingPathError(err) {
 			return nil, withHint(
-				usageError("%s names %s, which can't be used: %w", path, one, errorWithoutPath(err)),
-				"use a path that stays inside the policy's folder, also through symbolic links, or remove the entry and pass the path "+
+				usageError("the policy %s refers to %s, which can't be used: %w", path, one, errorWithoutPath(err)),
+				"use a path that stays inside the policy's folder, even when symbolic links are followed, or remove the entry and pass the path "+
 					"on the command line",
 			)
 		}
@@ -135,7 +135,7 @@ func (a *app) recordInputsInEvidence(cmd *cobra.Command, args []string, p *check
 		if !cmd.Flags().Changed(one.kind) && !isPolicyInEvidence {
 			return withHint(
 				usageError("%s: %s", p.Name, file.Warning()),
-				"move it to a folder outside the evidence, or use --%s %s if you trust it",
+				"move the file to a folder outside the evidence, or use --%s %s if you trust the file",
 				one.kind,
 				one.path,
 			)

@@ -196,7 +196,7 @@ func TestWhichAssessmentIsMeant(t *testing.T) {
 	// Each data folder has its own current assessment.
 	w.want(w.run("assess", "show", "--data", t.TempDir()), 2, "there are 2 assessments")
 	w.fake.assessment("one", api.StateDraft)
-	w.want(w.run("assess", "use", "ONE"), 2, "2 assessments have the name", "specify it by its id")
+	w.want(w.run("assess", "use", "ONE"), 2, "2 assessments have the name", "specify the assessment by its ID")
 	w.want(w.run("assess", "run", "--name", "One"), 2, "2 assessments have the name", "--assessment ID")
 	// The assessment used last may have been deleted.
 	w.fake.assessments = w.fake.assessments[1:2]

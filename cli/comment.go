@@ -14,8 +14,8 @@ func (a *app) commentCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "comment", Short: "Comments on deliverables, their items and approvals",
 		Long: `A comment belongs to a deliverable, one of its items or an approval, and records its
-author and time. Comments can't be edited or deleted; reply to correct one. The show
-commands print them.`,
+author and time. Comments can't be edited or deleted; to correct a comment, reply to it.
+The show commands print comments.`,
 		Example: "  service comment add 'Who asked for this?' --gate soa --item IAC-06\n" +
 			"  service comment add 'The auditor did.' --reply-to ID\n  service comment list --gate soa",
 	}, a.commentAdd(), a.commentList())
@@ -25,14 +25,14 @@ func (a *app) commentAdd() *cobra.Command {
 	in := &api.AddCommentInput{}
 	cmd := &cobra.Command{
 		Use: "add TEXT", Short: "Comment on a deliverable, an item or an approval",
-		Long: `Comments on the newest version of a deliverable, on one of its items with --item, on an
-approval with --approval, or replies to another comment with --reply-to.`,
+		Long: `Comments on the newest version of a deliverable. Use --item to comment on one of its items,
+--approval to comment on an approval, or --reply-to to reply to another comment.`,
 		Example: "  service comment add 'Ready from our side' --gate gap_analysis\n" +
 			"  service comment add 'Who asked for this?' --gate soa --item IAC-06\n  service comment add 'The auditor did.' --reply-to ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Body.Gate == "" && in.Body.ApprovalID == "" && in.Body.ReplyTo == "" {
 				return withHint(
-					usageError("no subject for the comment was given"),
+					usageError("the command doesn't say what the comment refers to"),
 					"pass --gate soa (and --item IAC-06 for a single item), --approval ID or --reply-to ID",
 				)
 			}
@@ -90,9 +90,9 @@ func (a *app) commentList() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	addChoiceFlag(f, &in.Gate, "gate", api.Gates, "only comments on this deliverable: soa, gap_analysis, maturity or poam")
-	f.StringVar(&in.Item, "item", "", "only comments on this control or POA&M item")
-	f.StringVar(&in.ApprovalID, "approval", "", "only comments on this approval")
+	addChoiceFlag(f, &in.Gate, "gate", api.Gates, "show only comments on this deliverable: soa, gap_analysis, maturity or poam")
+	f.StringVar(&in.Item, "item", "", "show only comments on this control or POA&M item")
+	f.StringVar(&in.ApprovalID, "approval", "", "show only comments on this approval")
 	l.addFlags(cmd, 0)
 	return cmd
 }

@@ -37,11 +37,11 @@ var settings = []setting{
 	{"context", "", "name of the context to use, or local for the data folder", ""},
 	{"server", "", "server URL, https://… (overrides the selected context)", ""},
 	{"data", "", "local data folder (overrides the context)", ""},
-	{"org", "", "id, slug or name of the organization to act in", ""},
-	{"token", "", "API key for the server (better in SERVICE_TOKEN: other users can see flags)", ""},
+	{"org", "", "ID, slug or name of the organization to use", ""},
+	{"token", "", "API key for the server (SERVICE_TOKEN is safer, because other users can see flags)", ""},
 	{"ca", "", "CA certificate file, if the server uses a private CA", ""},
 	{"insecure-http", "", "allow unencrypted http:// to another machine", false},
-	{"assessment", "a", "id or name of the assessment (default: the most recently used, or the only one)", ""},
+	{"assessment", "a", "ID or name of the assessment (default: the most recently used, or the only one)", ""},
 	{"output", "o", "output format: table, json, yaml or csv", "table"},
 	{"jq", "", "filter the JSON output with this jq expression", ""},
 	{"quiet", "q", "don't show progress", false},
@@ -50,10 +50,10 @@ var settings = []setting{
 // flaglessSettings lists the settings that have no flag, because they belong to the machine rather than to a
 // command. An environment variable or the configuration file can set them.
 var flaglessSettings = []struct{ key, usage string }{
-	{"embedder", "additional embedding model, ollama/NAME or openai/NAME"},
+	{"embedder", "additional embedding model, as ollama/NAME or openai/NAME"},
 	{"embedder-url", "URL of the embedding model's server"},
-	{"reader", "reader of evidence for drafts: rules, or the name of an imported reader"},
-	{"releases-url", "where `service upgrade check` looks for the latest release"},
+	{"reader", "reader that judges evidence for drafts: rules, or the name of an imported reader"},
+	{"releases-url", "URL at which `service upgrade check` looks for the latest release"},
 }
 
 // addSettingFlags adds the flags of the settings that all commands share.
@@ -117,7 +117,7 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 		}
 		if fl := pf.Lookup(s.key); fl.Changed {
 			if s.key == "data" && fl.Value.String() == "" {
-				return usageError("--data is empty; give a folder, or omit the flag") // probably an unset shell variable
+				return usageError("--data is empty; specify a folder, or omit the flag") // probably an unset shell variable
 			}
 			v.Set(s.key, fl.Value.String())
 			from[s.key] = originFlag
@@ -173,7 +173,7 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 		return err
 	}
 	if a.flags.Server != "" && from["org"] < originEnvironment && a.Env(envAdminOrganization) != "" {
-		a.printNotice("service: %s names the organization that a daemon creates; commands read %s or --org",
+		a.printNotice("service: %s applies only to the organization that a daemon creates; to select an organization for commands, use %s or --org",
 			envAdminOrganization, envName("org"))
 	}
 	return nil

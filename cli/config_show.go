@@ -24,7 +24,8 @@ func (a *app) configCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "config", Short: "Show the settings, their origin, and file locations",
 		Long: `Settings come from flags, SERVICE_* variables, the selected context and the configuration
-file, in that order; ` + "`service help configuration`" + ` lists them. You edit the file yourself.`,
+file, in that order; ` + "`service help configuration`" + ` lists all settings. To change the
+configuration file, edit it in a text editor.`,
 		Example: "  service config show --origin\n  service config path",
 	}, a.configShow(), a.configPath())
 }
@@ -53,7 +54,7 @@ func (a *app) configShow() *cobra.Command {
 		Long: `Shows the effective value of every setting. With --origin it also shows the source: a
 flag, a variable, the selected context, the configuration file, or the default. Secrets
 are never shown, only whether they are set. Other environment variables are listed if
-they are set; with --all, unset ones as well.`,
+they are set; with --all, unset variables are listed too.`,
 		Example: "  service config show --origin\n  service config show -o json --jq '.data[] | select(.origin != \"default\")'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.targetErr != nil {
@@ -217,9 +218,9 @@ func (a *app) configPath() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "path", Short: "Print the path of the configuration file",
-		Long: `Prints the path of the configuration file, whether it exists or not. With --all, or with
--o json or yaml, also the paths of the contexts, their secrets, the data folder, the
-socket, the saved state and the cache.`,
+		Long: `Prints the path of the configuration file, whether it exists or not. With --all,
+-o json or -o yaml, it also prints the paths of the contexts, their secrets, the data
+folder, the socket, the saved state and the cache.`,
 		Example:     "  service config path\n  service config path --all\n  $EDITOR \"$(service config path)\"",
 		Annotations: map[string]string{toleratesSettingsErrors: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -227,7 +228,7 @@ socket, the saved state and the cache.`,
 			if file == "" {
 				return withHint(
 					runtimeError("there is no configuration folder"),
-					"set HOME or XDG_CONFIG_HOME, or name a file with --config",
+					"set HOME or XDG_CONFIG_HOME, or specify a file with --config",
 				)
 			}
 			var out struct {

@@ -29,8 +29,8 @@ func (a *app) useContextCommand() *cobra.Command {
 		Use: "use [NAME]", Short: "Select the server or organization for later commands",
 		ValidArgsFunction: a.completeContexts(),
 		Long: `Selects the context that commands use; ` + "`local`" + ` is the data folder on this machine. With
---org, switches the organization within a context, by id, slug or name. Without either,
-lists the contexts and marks the selected one.
+--org, switches the organization within a context, by id, slug or name. Without
+arguments, lists the contexts and marks the selected one.
 
 To use a context for a single command, pass --context NAME or set SERVICE_CONTEXT.`,
 		Example: "  service use\n  service use work\n  service use --org acme-europe\n  service use local",
@@ -136,7 +136,7 @@ func (a *app) contextFromArgs(args []string) (*contexts.Context, error) {
 			return nil, a.targetErr
 		}
 		if a.context == nil {
-			return nil, withHint(usageError("no context is selected"), "specify one; `service use` lists them")
+			return nil, withHint(usageError("no context is selected"), "specify a context; `service use` lists all contexts")
 		}
 		return a.context, nil
 	}
@@ -307,7 +307,7 @@ func (a *app) contextRename() *cobra.Command {
 			if err := a.changeContexts(func(b *contexts.Config) error { return a.renameContext(b, c, args[1]) }); err != nil {
 				return err
 			}
-			return a.out.Print(newContextView(c, ""), func(p *print.Page) { p.Text("The context is now %s.", c.Name) })
+			return a.out.Print(newContextView(c, ""), func(p *print.Page) { p.Text("The context was renamed to %s.", c.Name) })
 		},
 	}
 }
@@ -358,7 +358,7 @@ func (a *app) contextDelete() *cobra.Command {
 			}
 			if c.HasSecret() {
 				if err := a.endSession(cmd.Context(), c); err != nil {
-					a.printNotice("the session could not be ended on the server; it expires there within hours: %v", err)
+					a.printNotice("the session could not be ended on the server, where it will expire within hours: %v", err)
 				}
 			}
 			name := c.Name

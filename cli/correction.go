@@ -16,12 +16,13 @@ import (
 
 func (a *app) correctionCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "correction", Short: "What people decided about passages, which later drafts apply",
+		Use: "correction", Short: "Record which passages people accept or refuse as evidence",
 		Long: `A correction records a person's decision on what a passage shows about a requirement of a control.
 The organization's later drafts apply it to the same passage and, marked as such, to near-identical
-ones. Confirming a line as drafted accepts its quotes; setting it to not evidenced refuses those
-that support it. Use accept and refuse to decide on single passages. Corrections never leave the
-organization: they are not exported, and only clones of its assessments get them.`,
+ones. Confirming an item as drafted accepts its quotes; setting an item to not evidenced refuses
+the quotes that support it. To decide on single passages, use the accept and refuse commands.
+Corrections never leave the organization: they are not exported, and only clones of the
+organization's assessments receive them.`,
 		Example: "  service correction refuse IAC-06 2\n  service correction accept IAC-06 3 --passage ID --as part\n" +
 			"  service correction list --control IAC-06",
 	}, a.correctionList(), a.correctionShow(), a.correctionDecide(api.CorrectionAccepted), a.correctionDecide(api.CorrectionRefused),
@@ -48,14 +49,14 @@ func (a *app) correctionList() *cobra.Command {
 					c.ControlCode, formatStatementNumber(c.StatementNumber), formatCorrectedLabel(&c), print.FormatDay(c.CreatedAt),
 					c.DecidedBy.Name, prose.Truncate(c.Quote, maxShownQuote), formatCorrectedDocument(&c), c.ID,
 				}
-			}, "No corrections yet. Confirm or change a line with `service soa edit`, or refuse a passage with `service correction refuse`.")
+			}, "No corrections yet. Confirm or change an item with `service soa edit`, or refuse a passage with `service correction refuse`.")
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.ControlCode, "control", "", "only corrections about this control")
-	f.StringVar(&in.Domain, "domain", "", "only corrections about controls of this domain")
-	addChoiceFlag(f, &in.Decision, "decision", in.Decision.Values(), "only passages that were accepted or refused")
-	addChoiceFlag(f, &in.Source, "source", in.Source.Values(), "only decisions on a line, or on a passage itself")
+	f.StringVar(&in.ControlCode, "control", "", "show only corrections about this control")
+	f.StringVar(&in.Domain, "domain", "", "show only corrections about controls of this domain")
+	addChoiceFlag(f, &in.Decision, "decision", in.Decision.Values(), "show only accepted or only refused passages")
+	addChoiceFlag(f, &in.Source, "source", in.Source.Values(), "show only decisions about items, or only decisions about single passages")
 	l.addFlags(cmd, 0)
 	return cmd
 }
@@ -89,7 +90,7 @@ func formatCorrectedDocument(c *api.Correction) string {
 func (a *app) correctionShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show a correction with its passage",
-		Long:    "Shows who decided what about a passage, and the passage as it was then.",
+		Long:    "Shows a decision about a passage, who made it, and the passage as it was at that time.",
 		Example: "  service correction list\n  service correction show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return callAndPrint(
@@ -130,24 +131,24 @@ func (a *app) correctionDecide(decision api.CorrectionDecision) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "refuse CONTROL NUMBER", Short: "Refuse passages as evidence for a requirement",
 		Long: `Records that passages show nothing about a requirement of a control, specified by its number in
-service soa explain. Without --passage, it covers all passages that the newest version quotes for
-the requirement. The next draft and the organization's later drafts apply the decision.`,
+service soa explain. Without --passage, the decision covers all passages that the newest version
+quotes for the requirement. The next draft and the organization's later drafts apply the decision.`,
 		Example:           "  service soa explain IAC-06\n  service correction refuse IAC-06 2\n  service correction refuse IAC-06 2 --passage 1",
 		ValidArgsFunction: a.completeControls(),
 	}
 	if decision == api.CorrectionAccepted {
 		cmd.Use, cmd.Short = "accept CONTROL NUMBER", "Accept passages as evidence for a requirement"
 		cmd.Long = `Records what passages show about a requirement of a control, specified by its number in
-service soa explain. By default, passages show what the draft says they show; those that it doesn't
-quote state the requirement. Without --passage, it covers all passages that the newest version
-quotes for the requirement. The next draft applies the decision, even to a passage that search
-doesn't find for the requirement.`
+service soa explain. By default, what a passage shows is taken from the draft; a passage that the
+draft doesn't quote is recorded as stating the requirement. Without --passage, the decision covers
+all passages that the newest version quotes for the requirement. The next draft applies the
+decision, even to a passage that the search doesn't find for the requirement.`
 		cmd.Example = "  service correction accept IAC-06 2\n  service search 'multi-factor authentication' -o json --jq '.data[].chunk_id'\n" +
 			"  service correction accept IAC-06 3 --passage ID --as part --quote 'for remote access'"
-		cmd.Flags().StringVar(&in.Body.Label, "as", "", "what the passages show about the requirement: states (all of it), part, plans or contradicts")
-		cmd.Flags().StringVar(&in.Body.Quote, "quote", "", "the words of the passage that show it (default: those that the draft quotes, or all)")
+		cmd.Flags().StringVar(&in.Body.Label, "as", "", "how the passages relate to the requirement: states (fully), part (states part of it), plans or contradicts")
+		cmd.Flags().StringVar(&in.Body.Quote, "quote", "", "the words of the passage that are the evidence (default: the words that the draft quotes, or the whole passage)")
 	}
-	cmd.Flags().StringSliceVar(&passages, "passage", nil, "id of a passage, or the number of a quote under the requirement in soa explain")
+	cmd.Flags().StringSliceVar(&passages, "passage", nil, "ID of a passage, or the number of its quote in the output of 'service soa explain'")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		number, err := strconv.Atoi(args[1])
 		if err != nil || number < 1 {
@@ -173,7 +174,7 @@ doesn't find for the requirement.`
 			for _, c := range made {
 				p.ListItem(0, "%s: %s", prose.Capitalize(string(c.Decision)), prose.Truncate(c.Quote, maxShownQuote))
 			}
-			p.Text("%s for requirement %d of %s. Draft again to apply it:", prose.Count(len(made), "passage was "+string(decision),
+			p.Text("%s for requirement %d of %s. To apply this to the draft, run:", prose.Count(len(made), "passage was "+string(decision),
 				"passages were "+string(decision)), number, item.ControlCode)
 			p.Command(a.suggestedCommandLine("soa regenerate"))
 		})
@@ -196,8 +197,8 @@ func findQuotedPassages(i *api.SoAItem, number int, named []string) (ids []strin
 	}
 	if len(named) == 0 {
 		if len(quoted) == 0 {
-			return nil, withHint(usageError("no passage is quoted for requirement %d of %s", number, i.ControlCode),
-				"name one with --passage ID; find it with `service search`")
+			return nil, withHint(usageError("the draft quotes no passage for requirement %d of %s", number, i.ControlCode),
+				"specify a passage with --passage ID; find passages with `service search`")
 		}
 		named = quoted
 	}
@@ -221,7 +222,7 @@ func (a *app) addCorrections(ctx context.Context, in *api.AddCorrectionInput, pa
 		c, err := call(ctx, a, api.AddCorrection, in)
 		if err != nil {
 			if len(made) > 0 {
-				err = fmt.Errorf("%s, then: %w", prose.Count(len(made), "passage was decided on", "passages were decided on"), err)
+				err = fmt.Errorf("%s, then: %w", prose.Count(len(made), "decision was recorded", "decisions were recorded"), err)
 			}
 			return nil, err
 		}
@@ -233,8 +234,7 @@ func (a *app) addCorrections(ctx context.Context, in *api.AddCorrectionInput, pa
 func (a *app) correctionRemove() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove ID...", Short: "Remove corrections, so that later drafts don't apply them",
-		Long: `Removes corrections. Later drafts judge their passages again; versions drafted before stay as
-they are.`,
+		Long:    `Removes corrections. Later drafts judge the passages again; existing versions don't change.`,
 		Example: "  service correction list\n  service correction remove ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, id := range args {
@@ -242,7 +242,7 @@ they are.`,
 					return err
 				}
 			}
-			a.printNotice("Removed %s. Draft again with `%s`.", prose.Count(len(args), "correction", "corrections"),
+			a.printNotice("Removed %s. To create a new draft, run `%s`.", prose.Count(len(args), "correction", "corrections"),
 				a.suggestedCommandLine("soa regenerate"))
 			return nil
 		},
@@ -267,11 +267,11 @@ func (a *app) runEvalCorrections(ctx context.Context) error {
 	}
 	return a.out.Print(r, func(p *print.Page) {
 		if r.Corrections == 0 {
-			p.Text("There are no corrections yet, so there is nothing to compare with. Confirm or change lines with `service soa edit`, " +
+			p.Text("There are no corrections yet, so there is nothing to compare with. Confirm or change items with `service soa edit`, " +
 				"or refuse passages with `service correction refuse`.")
 			return
 		}
-		p.Title("Agreement with %s: %d accepted, %d refused", prose.Count(r.Corrections, "correction", "corrections"), r.Accepted, r.Refused)
+		p.Title("Agreement of the readers with %s (%d accepted, %d refused)", prose.Count(r.Corrections, "correction", "corrections"), r.Accepted, r.Refused)
 		for _, reader := range r.Readers {
 			p.Blank()
 			p.Text("Reader %s:", reader.Reader)
@@ -291,12 +291,12 @@ func (a *app) runEvalCorrections(ctx context.Context) error {
 				return []string{domain, fmt.Sprint(n.Passages), fmt.Sprint(n.Lines), fmt.Sprint(n.Agreed), share, interval}
 			})
 			if reader.All.NotRead > 0 {
-				p.Text("It has not read %d of the passages.", reader.All.NotRead)
+				p.Text("This reader has not read %d of the passages.", reader.All.NotRead)
 			}
 		}
 		p.Blank()
 		if r.NotCompared > 0 {
-			p.Text("%s in older assessments left out of the comparison.",
+			p.Text("%s not compared, because only the 10 assessments with the latest corrections are included.",
 				prose.Count(r.NotCompared, "correction was", "corrections were"))
 		}
 		for _, n := range r.Notes {

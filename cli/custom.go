@@ -18,8 +18,8 @@ func (a *app) customFrameworkCommand() *cobra.Command {
 		Use: "framework", Short: "Your own frameworks, in addition to the catalog's",
 		Long: `Your organization's own frameworks: internal policies, a customer's questionnaire, a
 contract. They map to controls of the catalog, are assessed like any other framework, and
-are visible only within your organization. An assessment keeps them as they were when it
-started; ` + "`assess migrate`" + ` applies later changes.`,
+are visible only within your organization. An assessment uses the versions that existed
+when it was created; ` + "`service assess migrate`" + ` applies later changes.`,
 		Example: "  service framework import yard-rules.yaml\n  service framework list\n" +
 			"  service assess create \"Yard 2026\" --framework yard-rules",
 	}, a.customImport("framework"), a.customFrameworkList(), a.customFrameworkShow(), a.customFrameworkDelete())
@@ -42,7 +42,7 @@ func (a *app) customImport(noun string) *cobra.Command {
 		Use: "import FILE", Short: "Import your own frameworks and controls from a file",
 		Long: `Imports your organization's frameworks and controls from YAML, JSON or CSV; a file may
 contain both. The import either succeeds as a whole or changes nothing. Each entry must
-map to existing controls. Existing entries that differ are replaced only with --replace.`,
+map to existing controls. Existing entries that differ are replaced only if --replace is set.`,
 		Example: "  service " + noun + " import yard.yaml --dry-run\n" +
 			"  service framework import questionnaire.csv --code acme-questions --name \"ACME's questions\"\n" +
 			"  service control import controls.csv --replace",
@@ -61,8 +61,8 @@ map to existing controls. Existing entries that differ are replaced only with --
 			return a.out.Print(done, func(p *print.Page) { renderCustomImport(p, done) })
 		},
 	}
-	cmd.Flags().StringVar(&in.Code, "code", "", "framework code, for CSV (default: from the file name)")
-	cmd.Flags().StringVar(&in.Name, "name", "", "framework name, for CSV (default: the file name)")
+	cmd.Flags().StringVar(&in.Code, "code", "", "framework code for a CSV file (default: derived from the file name)")
+	cmd.Flags().StringVar(&in.Name, "name", "", "framework name for a CSV file (default: the file name)")
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace existing entries")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would change without changing anything")
 	return cmd
@@ -185,7 +185,7 @@ func (a *app) customControlList() *cobra.Command {
 
 func (a *app) customControlShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show CODE", Short: "Show one of your own controls as you wrote it",
+		Use: "show CODE", Short: "Show the definition of one of your own controls",
 		Long: "Shows one of your organization's controls as you defined it. `catalog show` shows it with\n" +
 			"all mapped requirements.",
 		Example: "  service control show YARD-01",

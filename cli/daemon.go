@@ -97,26 +97,26 @@ const (
 // daemonSettings lists the daemon's settings. Each can be set by a flag, an environment variable
 // (SERVICE_TLS_CERT for tls-cert) or the configuration file.
 var daemonSettings = []struct{ key, usage, byDefault string }{
-	{"listen", "address to listen on: host:port or unix:/path; repeat for several", DefaultListen},
+	{"listen", "address to listen on: host:port or unix:/path; can be repeated", DefaultListen},
 	{"store", "PostgreSQL database for all records: postgres://USER@HOST/DATABASE", ""},
 	{"blobs", "S3 bucket for documents and reports: s3://BUCKET/PREFIX?endpoint=https://HOST", ""},
-	{"tls-cert", "certificate chain, PEM; reloaded when it changes or on SIGHUP", ""},
-	{"tls-key", "private key of the certificate, PEM", ""},
+	{"tls-cert", "certificate chain as a PEM file, which is reloaded on SIGHUP or when it changes", ""},
+	{"tls-key", "private key of the certificate as a PEM file", ""},
 	{"public-url", "public URL of the service, if it differs from the listen address", ""},
-	{"allowed-host", "additional host name to serve, such as grc.internal; repeat for several", ""},
-	{"web-origin", "origin of a web page that may call the service, https://app.example; repeat for several", ""},
-	{"trusted-proxy", "proxy network whose X-Forwarded-* headers are trusted, e.g. 10.0.0.0/8; repeat for several", ""},
-	{"rate-limit", "requests per minute per credential, as CATEGORY=N; 0 for no limit; repeat for several", ""},
-	{"rate-limit-org", "the same per organization (default: 10 times that of a credential); repeat for several", ""},
+	{"allowed-host", "additional host name to serve, such as grc.internal; can be repeated", ""},
+	{"web-origin", "origin of a web page that is allowed to call the service, such as https://app.example; can be repeated", ""},
+	{"trusted-proxy", "proxy network whose X-Forwarded-* headers are trusted, e.g. 10.0.0.0/8; can be repeated", ""},
+	{"rate-limit", "requests per minute per credential, as CATEGORY=N; 0 for no limit; can be repeated", ""},
+	{"rate-limit-org", "requests per minute per organization, as CATEGORY=N (default: 10 times the limit of a credential); can be repeated", ""},
 	{"metrics-listen", "address that serves /metrics without authentication", ""},
 	{"allow-shared-data", "allow a data folder that other users can change, such as a container volume", ""},
 	{"trace-endpoint", "OTLP/HTTP trace collector, such as http://127.0.0.1:4318", ""},
-	{"backup-every", "time between two backups, such as 24h; each is restored into an empty folder to test it", ""},
+	{"backup-every", "time between two backups, such as 24h; each backup is tested by restoring it into an empty folder", ""},
 	{"backup-to", "folder for scheduled backups", ""},
 	{"backup-keep", "number of scheduled backups to keep; 0 for all", defaultBackupKeep},
-	{"backup-recipient", "age public key that scheduled backups are encrypted for, age1…; repeat for several", ""},
-	{"log-format", "text or json", "text"},
-	{"log-level", "debug, info, warn or error", "info"},
+	{"backup-recipient", "age public key (age1…) that can decrypt scheduled backups; can be repeated", ""},
+	{"log-format", "format of log messages: text or json", "text"},
+	{"log-level", "level of log messages: debug, info, warn or error", "info"},
 	{"shutdown-timeout", "how long to wait for running requests on shutdown", defaultShutdownTimeout.String()},
 }
 
@@ -130,7 +130,7 @@ func parseSharedData(values []string) (isAllowed bool, _ error) {
 	}
 	allowed, err := strconv.ParseBool(values[0])
 	if err != nil {
-		return false, usageError("%s: %q is neither true nor false", allowSharedData, values[0])
+		return false, usageError("%s must be true or false, not %q", allowSharedData, values[0])
 	}
 	return allowed, nil
 }
@@ -154,19 +154,20 @@ func (a *app) daemonCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "daemon", Aliases: []string{"serve"}, Short: "Serve the data folder over the network",
 		Long: `Serves the data folder over HTTP to signed-in users and to programs with an API key,
-until it is stopped. Commands on the same folder keep working: they connect to it.
+until it is stopped. Commands on the same folder keep working: they connect to the daemon.
 
 Each flag is also an environment variable (--tls-cert is SERVICE_TLS_CERT; separate
 several values with commas) and a key of the configuration file. For containers,
 SERVICE_ADMIN_EMAIL, SERVICE_ADMIN_PASSWORD (or SERVICE_ADMIN_PASSWORD_FILE) and
 SERVICE_ORG create the first admin and organization at startup, if there are none.
 
-With --store, the records are in PostgreSQL, and with --blobs, the files in a bucket, so that
-several daemons can share them, each with a data folder of its own. The database's password
-belongs in a file (passfile=FILE in the URL, in the format of .pgpass), in PGPASSWORD, or in
-SERVICE_STORE, not in the flag, which other users of the machine can see; the bucket's
-credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or an AWS profile. Commands
-without a daemon use SERVICE_STORE and SERVICE_BLOBS too.
+With --store, records are kept in PostgreSQL; with --blobs, files are kept in a bucket.
+Several daemons, each with its own data folder, can share them. Don't put the database
+password in the flag, where other users of the machine can see it. Put the password in a
+file (passfile=FILE in the URL, in the format of .pgpass), in PGPASSWORD, or in
+SERVICE_STORE. Put the bucket's credentials in AWS_ACCESS_KEY_ID and
+AWS_SECRET_ACCESS_KEY, or use an AWS profile. Commands that run without a daemon also use
+SERVICE_STORE and SERVICE_BLOBS.
 
 The rate limit categories are ` + formatRateCategories() + `.`,
 		Example: `  service daemon
@@ -196,7 +197,7 @@ func (a *app) runDaemon(cmd *cobra.Command) error {
 		return err
 	}
 	if a.Serve == nil {
-		return runtimeError("this build does not include the daemon")
+		return runtimeError("this build of the program doesn't include the daemon")
 	}
 	var printErr error
 	err = a.Serve(cmd.Context(), o, func(s DaemonInfo) { printErr = a.printDaemonReady(o, s) })
@@ -216,13 +217,13 @@ func (a *app) printDaemonReady(o ServeOptions, s DaemonInfo) error {
 		p.Text("service %s is listening on %s", s.Version, strings.Join(s.Listen, ", "))
 		p.Text("data: %s", s.Data)
 		if s.HasAccounts {
-			p.Text("sign in with: service login %s", s.SignIn)
-			p.Text("or open it in a browser")
+			p.Text("to sign in, run: service login %s", s.SignIn)
+			p.Text("or open this address in a browser")
 		} else {
-			p.Text("there are no accounts yet; create the first with:")
+			p.Text("there are no accounts yet; to create the first account, run:")
 			p.Command(a.suggestedCommandLine(`daemon init --org "Acme" --email you@acme.example`))
 			if s.FirstRun != "" && a.Interactive { // the output could be a log unless it is a terminal
-				p.Text("or in a browser, with this single-use link: %s", s.FirstRun)
+				p.Text("or create it in a browser, with this single-use link: %s", s.FirstRun)
 			}
 		}
 		p.Text("stop with Ctrl-C")
@@ -257,7 +258,7 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 		return o, err
 	}
 	if o.Blobs != "" && o.Store == "" {
-		return o, usageError("--blobs needs --store: a data folder with its own database keeps its files next to it")
+		return o, usageError("--blobs requires --store: if the database is in the data folder, files must be there too")
 	}
 	for _, l := range o.Listen {
 		if err := validateListenAddress("listen", l); err != nil {
@@ -274,25 +275,25 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 	}
 	for _, host := range o.AllowedHosts {
 		if strings.ContainsAny(host, "/*@ ") {
-			return o, usageError("--allowed-host %q is not a host name; write it as grc.internal or 192.0.2.7", host)
+			return o, usageError("--allowed-host %q is not a host name; use a value such as grc.internal or 192.0.2.7", host)
 		}
 	}
 	for _, address := range append(o.WebOrigins, o.PublicURL) {
 		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
-			return o, usageError("%q is not a web address; write it as https://grc.acme.example", address)
+			return o, usageError("%q is not a web address; use an address such as https://grc.acme.example", address)
 		}
 	}
 	if u, err := url.Parse(o.TraceEndpoint); o.TraceEndpoint != "" &&
 		(err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
 		return o, usageError(
-			"--trace-endpoint is not a collector URL; write it as http://127.0.0.1:4318, " +
+			"--trace-endpoint is not a collector URL; use a URL such as http://127.0.0.1:4318, " +
 				"and put credentials in OTEL_EXPORTER_OTLP_HEADERS",
 		)
 	}
 	for _, network := range a.daemonSettingValues(cmd, "trusted-proxy") {
 		p, err := parseNetwork(network)
 		if err != nil {
-			return o, usageError("--trusted-proxy %q is not a network; write it as 10.0.0.0/8 or 192.0.2.7", network)
+			return o, usageError("--trusted-proxy %q is not a network; use a value such as 10.0.0.0/8 or 192.0.2.7", network)
 		}
 		o.TrustedProxies = append(o.TrustedProxies, p)
 	}
@@ -318,7 +319,7 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 	}
 	if wait := firstValue("shutdown-timeout"); wait != "" {
 		if o.ShutdownTimeout, err = time.ParseDuration(wait); err != nil || o.ShutdownTimeout <= 0 {
-			return o, usageError("--shutdown-timeout %q is not a duration; write it as 30s or 2m", wait)
+			return o, usageError("--shutdown-timeout %q is not a duration; use a value such as 30s or 2m", wait)
 		}
 	}
 	if o.Backups, err = readBackupSchedule(firstValue, a.daemonSettingValues(cmd, "backup-recipient")); err != nil {
@@ -361,7 +362,7 @@ func validateStore(address string, isFlag bool) error {
 	u := parseDatabaseURL(address)
 	switch {
 	case u == nil:
-		return usageError("--store is not the URL of a database; write it as postgres://USER@HOST/DATABASE?sslmode=verify-full")
+		return usageError("--store is not the URL of a database; use the form postgres://USER@HOST/DATABASE?sslmode=verify-full")
 	case isFlag && containsPassword(u):
 		return passwordInFlagError("store", ", in the variable PGPASSWORD, or the whole URL in SERVICE_STORE")
 	}
@@ -429,13 +430,13 @@ func splitCommas(values []string) (out []string) {
 func validateListenAddress(flag, address string) error {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		if path == "" {
-			return usageError("--%s %q has no path; write it as unix:/run/service/web.sock", flag, address)
+			return usageError("--%s %q has no path; use an address such as unix:/run/service/web.sock", flag, address)
 		}
 		return nil
 	}
 	_, port, err := net.SplitHostPort(address)
 	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n > 65535 {
-		return usageError("--%s %q is not an address; write it as 127.0.0.1:8080, :8443 or unix:/run/service/web.sock", flag, address)
+		return usageError("--%s %q is not an address; use an address such as 127.0.0.1:8080, :8443 or unix:/run/service/web.sock", flag, address)
 	}
 	return nil
 }
@@ -455,7 +456,7 @@ func parseRateLimits(flag string, given []string) (map[api.RateCategory]int, err
 		name, number, ok := strings.Cut(g, "=")
 		n, err := strconv.Atoi(number)
 		if !ok || err != nil || n < 0 {
-			return nil, usageError("--%s %q is not of the form CATEGORY=N, such as search=120", flag, g)
+			return nil, usageError("--%s %q must have the form CATEGORY=N, such as search=120", flag, g)
 		}
 		if err := checkOneOfOrEmpty("rate limit category", name, sortedKeys(api.RateLimits)); err != nil || name == "" {
 			return nil, err
@@ -492,13 +493,13 @@ func (a *app) firstAdminFromEnv() (*FirstAdmin, error) {
 	case f.Email == "" && f.Password == "" && file == "":
 		return nil, nil
 	case f.Email == "":
-		return nil, usageError("%s is set, but %s is not; an admin needs an email address", envAdminPassword, envAdminEmail)
+		return nil, usageError("%s is set, but %s is not; set both, because an admin needs an email address", envAdminPassword, envAdminEmail)
 	case f.Password != "" && file != "":
 		return nil, usageError("%s and %s are both set; set only one", envAdminPassword, envAdminPasswordFile)
 	case f.Password == "" && file == "":
-		return nil, usageError("%s is set, but neither %s nor %s is", envAdminEmail, envAdminPassword, envAdminPasswordFile)
+		return nil, usageError("%s is set, but neither %s nor %s is set; an admin needs a password", envAdminEmail, envAdminPassword, envAdminPasswordFile)
 	case f.Organization == "":
-		return nil, usageError("%s is set, but %s is not; name the admin's organization", envAdminEmail, envAdminOrganization)
+		return nil, usageError("%s is set, but %s is not; set both, because an admin needs an organization", envAdminEmail, envAdminOrganization)
 	}
 	if _, err := mail.ParseAddress(f.Email); err != nil {
 		return nil, usageError("%s=%q is not an email address", envAdminEmail, f.Email)

@@ -40,10 +40,10 @@ func (a *app) daemonInit() *cobra.Command {
 		Use: "init", Short: "Create the first organization, its owner and an API key",
 		Long: `Creates the first organization, its owner, who is also the platform admin, and an API key
 with all the owner's permissions, including approvals. The password and the key are shown
-only once. The command works on the data folder, whether a daemon is running or not.
+only once. The command uses the local data folder, whether or not a daemon is running.
 
-If there is an organization already, it is shown and nothing is changed; the exit code is
-0 if it matches the request, otherwise 1.`,
+If an organization already exists, it is shown and nothing is changed; the exit code is 0
+if the organization matches the request, otherwise 1.`,
 		Example: `  service daemon init --org "Acme" --email a@acme.example
   service daemon init --org "Acme" --email a@acme.example -o json --jq .api_key`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -51,7 +51,7 @@ If there is an organization already, it is shown and nothing is changed; the exi
 			if in.Body.Name == "" || in.Body.Owner.Email == "" {
 				return withHint(
 					usageError("the organization and its owner's email address are required"),
-					`for example service daemon init --org "Acme" --email a@acme.example`,
+					"for example, run `service daemon init --org \"Acme\" --email a@acme.example`",
 				)
 			}
 			at, err := mail.ParseAddress(in.Body.Owner.Email)
@@ -60,7 +60,7 @@ If there is an organization already, it is shown and nothing is changed; the exi
 			}
 			in.Body.Owner.Email = strings.ToLower(at.Address)
 			if cmd.Root().PersistentFlags().Changed("server") {
-				return usageError("`%s` works on the data folder, not on a server; run it on the daemon's machine", cmd.CommandPath())
+				return usageError("`%s` changes a local data folder and can't be used with a server; run the command on the daemon's machine", cmd.CommandPath())
 			}
 			// Variables may select a server for other commands; this one uses the data folder.
 			a.flags.Server, a.flags.Token, a.flags.Organization = "", "", ""
@@ -70,7 +70,7 @@ If there is an organization already, it is shown and nothing is changed; the exi
 	f := cmd.Flags()
 	f.StringVar(&in.Body.Name, "org", "", "name of the organization")
 	f.StringVar(&in.Body.Slug, "slug", "", "short name of the organization (default: derived from the name)")
-	f.StringVar(&in.Body.Owner.Email, "email", "", "the owner's email address")
+	f.StringVar(&in.Body.Owner.Email, "email", "", "email address of the owner")
 	f.StringVar(&in.Body.Owner.Name, "name", "", "the owner's name")
 	return cmd
 }
@@ -88,7 +88,7 @@ func (a *app) createFirstOrganization(ctx context.Context, in *api.NewOrganizati
 			return nil
 		}
 		return withHint(
-			&exitError{code: exitVerdict, err: runtimeError("already initialized with different values; nothing was changed")},
+			&exitError{code: exitVerdict, err: runtimeError("the data folder was already initialized with different values; nothing was changed")},
 			"a platform admin can create more organizations with `service org create`",
 		)
 	}
@@ -169,10 +169,10 @@ func renderInitResult(p *print.Page, i *initResult) {
 	where := i.SignIn
 	if where == "" {
 		where = "http://" + DefaultListen
-		p.Text("Start the service, then sign in:")
+		p.Text("To start the service, and then sign in:")
 		p.Command("service daemon")
 	} else {
-		p.Text("Sign in:")
+		p.Text("To sign in:")
 	}
 	p.Command("service login " + where)
 }

@@ -21,9 +21,10 @@ func (a *app) daemonLogLevel() *cobra.Command {
 	return &cobra.Command{
 		Use: "log-level [LEVEL]", Short: "Show or change a running daemon's log level",
 		ValidArgs: logLevels,
-		Long: `Shows the log level of the daemon on the data folder, or changes it immediately: debug,
-info, warn or error. The change uses the folder's own socket, which only its user can
-access, and lasts until the daemon stops; --log-level sets the initial level.`,
+		Long: `Shows the log level of the daemon on the data folder, or changes the level immediately to
+debug, info, warn or error. The change lasts until the daemon stops; --log-level of
+"service daemon" sets the initial level. The command uses the data folder's socket, which
+only the user who owns the folder can access.`,
 		Example: `  service daemon log-level
   service daemon log-level debug`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,7 +47,7 @@ access, and lasts until the daemon stops; --log-level sets the initial level.`,
 				return err
 			}
 			if p == nil || !p.Daemon {
-				return &exitError{code: exitRuntime, err: errNoDaemon, hint: "start one with `service daemon`"}
+				return &exitError{code: exitRuntime, err: errNoDaemon, hint: "start a daemon with `service daemon`"}
 			}
 			return a.out.Print(
 				logLevelStatus{p.LogLevel, p.PID},

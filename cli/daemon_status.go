@@ -78,10 +78,10 @@ func (a *app) fetchLocalDaemonStatus(ctx context.Context) (*daemonStatus, error)
 	case err != nil:
 		return nil, err
 	case p == nil:
-		return &daemonStatus{Reason: errNoDaemon.Error(), hint: "start one with `" + a.suggestedCommandLine("daemon") + "`"}, nil
+		return &daemonStatus{Reason: errNoDaemon.Error(), hint: "start a daemon with `" + a.suggestedCommandLine("daemon") + "`"}, nil
 	case !p.Daemon:
 		return &daemonStatus{
-			Process: p, Reason: errNoDaemon.Error() + "; another command has it open, process " + strconv.Itoa(p.PID),
+			Process: p, Reason: errNoDaemon.Error() + fmt.Sprintf("; another command is using the folder (process %d)", p.PID),
 		}, nil
 	}
 	s := &daemonStatus{Running: true, Process: p}
@@ -100,7 +100,7 @@ func (a *app) describeOtherContext() string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"this is the status of the local data folder, but other commands use the context %s; for its server, "+
+		"this is the status of the local data folder, but other commands use the context %s; for the status of that server, "+
 			"run `service daemon status --server %s`",
 		c.Name,
 		c.Server,
@@ -113,7 +113,7 @@ func (a *app) fetchServerDaemonStatus(ctx context.Context) (*daemonStatus, error
 		if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return nil, err
 		}
-		s.Reason, s.hint = "no service answers at "+s.Server+": "+err.Error(), a.hintFor(err)
+		s.Reason, s.hint = fmt.Sprintf("no service responds at %s: %v", s.Server, err), a.hintFor(err)
 		return s, nil
 	}
 	s.Running = true
@@ -160,14 +160,14 @@ func renderDaemonStatus(p *print.Page, s *daemonStatus) {
 	if c := s.Catalog; c != nil {
 		add("catalog", joinNonEmpty(c.Label, "with", prose.Count(c.Counts.Controls, "control", "controls")))
 	}
-	p.Title("The daemon is running")
+	p.Title("The daemon is running.")
 	p.Fields(fields...)
 	if s.otherContextNote != "" {
 		p.Blank()
 		p.Text("Note: %s.", s.otherContextNote)
 	}
 	if s.Health == nil {
-		p.Text("Sign in or pass a token to see more.")
+		p.Text("To see more details, sign in or pass a token.")
 		return
 	}
 	p.Blank()

@@ -105,10 +105,10 @@ func (a *app) daemonTop() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "top", Short: "Monitor a running daemon",
 		Long: `Shows requests by operation (rate, errors, latency), queues, sizes and model calls,
-refreshed until Ctrl-C. With --once it prints them once, for scripts; rates are then the
-average since the daemon started.
+refreshed until Ctrl-C. With --once, the figures are printed once, for scripts; rates are
+then averages since the daemon started.
 
-The figures come from /metrics. On a server they require the permission metrics:read.`,
+The figures come from /metrics. On a server, you need the permission metrics:read.`,
 		Example: `  service daemon top
   service daemon top --once -o json --jq .queues
   service daemon top --server https://grc.acme.example --every 10s`,
@@ -127,7 +127,7 @@ The figures come from /metrics. On a server they require the permission metrics:
 					return err
 				}
 				if p == nil || !p.Daemon {
-					return &exitError{code: exitRuntime, err: errNoDaemon, hint: "start one with `service daemon`"}
+					return &exitError{code: exitRuntime, err: errNoDaemon, hint: "start a daemon with `service daemon`"}
 				}
 			}
 			health, err := call(ctx, a, api.GetHealthDetailed, &api.HealthDetailInput{})

@@ -51,12 +51,12 @@ func (a *app) findPerson(ctx context.Context, ref string) (*api.Member, error) {
 		return found[0], nil
 	case 0:
 		return nil, withHint(
-			runtimeError("no member with the email address, name or id %q", ref),
+			runtimeError("there is no member with the email address, name or ID %q", ref),
 			"list members with `%s`",
 			a.suggestedCommandLine("member list"),
 		)
 	}
-	return nil, withHint(usageError("%d members have the name %q", len(found), ref), "give the email address")
+	return nil, withHint(usageError("%d members have the name %q", len(found), ref), "specify the member by email address")
 }
 
 func (a *app) approvalDelegate() *cobra.Command {
@@ -64,16 +64,17 @@ func (a *app) approvalDelegate() *cobra.Command {
 	var gates []string
 	var everywhere bool
 	cmd := &cobra.Command{
-		Use: "delegate PERSON --until WHEN", Short: "Let a member decide for you until a date",
+		Use: "delegate PERSON --until WHEN", Short: "Let a member decide on approvals for you until a date",
 		Long: `Lets a member, specified by email address or name, decide for you at the gates of the
-assessment, or with --all-assessments, of every assessment. The delegation ends at --until, with
-` + "`service approval revoke`" + `, or when you lose the right to decide. Decisions record both names.`,
+assessment or, with --all-assessments, of every assessment. The delegation ends at the time
+given with --until, or earlier if you run ` + "`service approval revoke`" + ` or lose the right to
+decide. Decisions record both names.`,
 		Example: "  service approval delegate ben@acme.example --until 2026-12-31 --reason 'On leave'\n" +
 			"  service approval delegate ben@acme.example --until 14d --gate soa,gap_analysis\n" +
 			"  service approval delegate ben@acme.example --until 14d --all-assessments",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if until == "" {
-				return withHint(usageError("a delegation needs an expiry"), "for example --until 2026-12-31 or --until 14d")
+				return withHint(usageError("a delegation needs an expiry date"), "pass, for example, --until 2026-12-31 or --until 14d")
 			}
 			end, err := parseExpiry(until, a.Clock())
 			if err != nil {
@@ -99,7 +100,7 @@ assessment, or with --all-assessments, of every assessment. The delegation ends 
 				return err
 			}
 			if who.UserID == "" {
-				return runtimeError("%s has not accepted the invitation yet; name an active member", who.Email)
+				return runtimeError("%s has not accepted the invitation yet; specify an active member", who.Email)
 			}
 			in.Body.DelegateID = who.UserID
 			return callAndPrint(cmd.Context(), a, api.CreateDelegation, in, func(p *print.Page, made *api.Delegation) {
@@ -108,7 +109,7 @@ assessment, or with --all-assessments, of every assessment. The delegation ends 
 					where = "of every assessment"
 				}
 				p.Text(
-					"%s can decide for you at the gates %s %s until %s. To end this earlier:",
+					"%s can decide for you at the gates %s %s until %s. To end the delegation earlier, run:",
 					made.DelegateName,
 					joinGates(made.Gates),
 					where,
@@ -120,8 +121,8 @@ assessment, or with --all-assessments, of every assessment. The delegation ends 
 	}
 	f := cmd.Flags()
 	f.StringVar(&until, "until", "", "expiry as a date (2026-12-31) or a duration (14d)")
-	f.StringSliceVar(&gates, "gate", nil, "only at these gates: soa, gap_analysis, maturity, poam (default: all)")
-	f.BoolVar(&everywhere, "all-assessments", false, "in every assessment of the organization, not only this one")
+	f.StringSliceVar(&gates, "gate", nil, "delegate approvals only at these gates: soa, gap_analysis, maturity, poam (default: all)")
+	f.BoolVar(&everywhere, "all-assessments", false, "delegate approvals in every assessment of the organization, not only in this one")
 	f.StringVar(&reason, "reason", "", "reason to record")
 	return cmd
 }
@@ -139,7 +140,7 @@ func (a *app) approvalDelegations() *cobra.Command {
 	var in api.DelegationsInput
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "delegations", Short: "List who decides for whom, newest first",
+		Use: "delegations", Short: "List the approval delegations, newest first",
 		Long:    "Lists the organization's approval delegations, including ended ones.",
 		Example: "  service approval delegations\n  service approval delegations --status active",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -172,7 +173,7 @@ func (a *app) approvalDelegations() *cobra.Command {
 			}, "No delegations.")
 		},
 	}
-	addChoiceFlag(cmd.Flags(), &in.Status, "status", in.Status.Values(), "only delegations that are active, expired, revoked or void")
+	addChoiceFlag(cmd.Flags(), &in.Status, "status", in.Status.Values(), "show only delegations with this status: active, expired, revoked or void")
 	l.addFlags(cmd, 0)
 	return cmd
 }
@@ -190,7 +191,7 @@ func (a *app) approvalRevokeDelegation() *cobra.Command {
 				return err
 			}
 			return callAndPrint(cmd.Context(), a, api.GetDelegation, in, func(p *print.Page, one *api.Delegation) {
-				p.Text("%s no longer decides for %s; the delegation is %s.", one.DelegateName, one.DelegatorName, one.Status)
+				p.Text("%s can no longer decide for %s; the delegation's status is now %s.", one.DelegateName, one.DelegatorName, one.Status)
 			})
 		},
 	}

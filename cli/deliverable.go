@@ -59,7 +59,7 @@ func (d deliverable[V]) fetchNewestVersion(ctx context.Context, a *app) (*V, err
 		return nil, err
 	}
 	if v == nil {
-		return nil, withHint(runtimeError("the assessment %q has no %s yet (it is %s)", one.Name, d.gate.Title(), one.State),
+		return nil, withHint(runtimeError("the assessment %q has no %s yet (current state: %s)", one.Name, d.gate.Title(), one.State),
 			"continue with `%s`", a.suggestedCommandLine("assess run"))
 	}
 	return v, nil
@@ -115,7 +115,7 @@ func (d deliverable[V]) draftAgain(ctx context.Context, a *app, v *V) (*V, error
 	if err != nil {
 		return nil, err
 	}
-	a.progress.Done("drafted the %s again, version %d", d.gate.Title(), d.header(v).VersionNumber)
+	a.progress.Done("drafted version %d of the %s", d.header(v).VersionNumber, d.gate.Title())
 	return v, nil
 }
 
@@ -147,10 +147,10 @@ func (a *app) printEditEffect(before *api.DeliverableVersion, versionID string, 
 	switch {
 	case before == nil:
 	case versionID != before.ID:
-		a.printNotice("Version %d of the %s remains %s. The change is in the next version, a draft: submit it with `%s`.",
+		a.printNotice("Version %d of the %s remains %s. Your change is in a new draft version; to submit that version, run `%s`.",
 			before.VersionNumber, g.Title(), prose.Humanize(before.Status), submit)
 	case before.Status == api.VersionUnderReview && changed:
-		a.printNotice("This withdrew version %d of the %s from review, and its pending approval is void: submit it again with `%s`.",
+		a.printNotice("This change withdrew version %d of the %s from review and voided the pending approval. To submit the version again, run `%s`.",
 			before.VersionNumber, g.Title(), submit)
 	}
 }
@@ -239,7 +239,7 @@ func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 	}
 	if d.gate == api.GateSoA {
 		addReaderFlag(cmd, &reader)
-		cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what a new draft would change, and store nothing")
+		cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what a new draft would change without storing anything")
 	}
 	return cmd
 }
@@ -280,7 +280,7 @@ func (d deliverable[V]) regenerateCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "regenerate", Short: "Draft again, keeping manual edits",
 		Long: fmt.Sprintf(
-			"Drafts the %s again as the next version, from the current evidence\n"+
+			"Drafts the next version of the %s from the current evidence\n"+
 				"and the approved versions it is based on. Manual edits are kept and listed.",
 			d.gate.Title(),
 		),
@@ -324,8 +324,8 @@ func (d deliverable[V]) olderInputRenderer(ctx context.Context, a *app, v *V, dr
 	}
 	return func(p *print.Page) {
 		p.Text(
-			"It is based on the approved version of the %s, not on the newest, which is not approved yet: "+
-				"run `%s` and `%s`, then draft again.",
+			"The draft is based on the approved version of the %s, because the newest version isn't approved yet. To use the newest version, "+
+				"run `%s` and `%s`, then create a new draft.",
 			inputGate.Title(),
 			a.suggestedCommandLine(gateCommandName(inputGate)+" submit"),
 			a.suggestedCommandLine(gateCommandName(inputGate)+" approve"),
@@ -370,9 +370,9 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 		}
 		p.Text("The %s, version %d with %s, was %s.", d.gate.Title(), h.VersionNumber, prose.Count(h.ItemCount, "item", "items"), action)
 		if unread := formatUnread(h); unread != "" {
-			effect := "They count as not evidenced."
+			effect := "These requirements are treated as not evidenced."
 			if h.IsReadByModel() {
-				effect = "The built-in rules read these instead."
+				effect = "The built-in rules judged these passages instead."
 			}
 			p.Text("The reader %s has not read all %s. %s", h.Inputs["reader"], unread, effect)
 		}
@@ -383,7 +383,7 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 			}
 		}
 		if h.Inputs["second_reader"] != "" {
-			p.Text("To see where the second reader disagrees: `%s`", a.suggestedCommandLine("soa items --disagreement"))
+			p.Text("To see where the second reader disagrees, run `%s`.", a.suggestedCommandLine("soa items --disagreement"))
 		}
 		if len(h.Kept) > 0 {
 			p.Text("Manual edits kept: %s.", joinFirst(h.Kept, 12))
@@ -392,7 +392,7 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 			d.details(p, v)
 		}
 		if approvedNumber > 0 {
-			p.Text("Version %d remains approved until this version is. Submit it with `%s`.", approvedNumber, a.suggestedCommandLine(d.commandName()+" submit"))
+			p.Text("Version %d remains approved until this version is approved. To submit this version, run `%s`.", approvedNumber, a.suggestedCommandLine(d.commandName()+" submit"))
 		}
 		for _, m := range more {
 			if m != nil {
@@ -431,17 +431,17 @@ func (a *app) renderNextVersionCommands(p *print.Page, g api.Gate, status api.Ve
 	p.Blank()
 	switch status {
 	case api.VersionUnderReview:
-		p.Text("It is waiting for a decision:")
+		p.Text("This version is waiting for approval. To approve or reject it, run:")
 		p.Command(a.suggestedCommandLine(noun + " approve"))
 		p.Command(a.suggestedCommandLine(noun + " reject --reason '…'"))
 	case api.VersionRejected:
-		p.Text("It was rejected. Edit it, then continue:")
+		p.Text("This version was rejected. To edit and resubmit it, run:")
 		p.Command(a.suggestedCommandLine(noun + " edit CONTROL …"))
 		p.Command(a.suggestedCommandLine(noun + " submit"))
 	case api.VersionApproved:
-		p.Text("It is approved; `%s` shows the next step.", a.suggestedCommandLine("assess status"))
+		p.Text("This version is approved. `%s` shows the next step.", a.suggestedCommandLine("assess status"))
 	default:
-		p.Text("It is a draft, ready for review. Edit items with `%s`, then:", a.suggestedCommandLine(noun+" edit"))
+		p.Text("This draft is ready for review. To change items, use `%s`. To submit the draft, run:", a.suggestedCommandLine(noun+" edit"))
 		p.Command(a.suggestedCommandLine(noun + " submit"))
 	}
 }
@@ -457,7 +457,7 @@ func renderItem(p *print.Page, i *api.Item, more ...print.Field) {
 	p.Fields(append(append([]print.Field{field("requirements", print.FormatRequirements(i.RequirementCodes))}, more...),
 		field("edited by", edited), field("carried", i.Carried.Describe()), field("id", i.ID))...)
 	if c := i.Carried; c != nil && c.EvidenceChanged {
-		p.Title("Evidence in %s, when this was decided (it is different now: confirm or change the decision)", c.Assessment)
+		p.Title("Evidence in %s at the time of the decision (the evidence has changed: confirm or change the decision)", c.Assessment)
 		for _, quote := range c.Quotes {
 			p.ListItem(0, "“%s”", quote)
 		}
@@ -515,7 +515,7 @@ func requireSingle[T any](ref, noun string, found []*T, known []string, itemOf f
 	switch len(found) {
 	case 0:
 		return nil, withHint(runtimeError("this version has no %s for %q%s", noun, ref, didYouMean(ref, known)),
-			"specify an item by control code or id; controls outside the selected frameworks and baselines have no items")
+			"specify an item by control code or ID; controls outside the selected frameworks and baselines have no items")
 	case 1:
 		return found[0], nil
 	}
@@ -525,7 +525,7 @@ func requireSingle[T any](ref, noun string, found []*T, known []string, itemOf f
 	}
 	return nil, withHint(
 		usageError("%s has %d %ss:\n  - %s", ref, len(found), noun, strings.Join(lines, "\n  - ")),
-		"specify one by its id",
+		"specify the item by its ID",
 	)
 }
 

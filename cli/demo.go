@@ -25,8 +25,8 @@ func (a *app) demoCommand() *cobra.Command {
 		Use: "demo", Short: "Run a complete assessment of an example company",
 		Long: `Assesses Harborquill Cargo, a fictional company, against ISO/IEC 27001:2022: reads its
 documents, drafts the scope, Statement of Applicability, gap analysis, maturity assessment
-and plan, and writes report.html and report.json. The demo approves each of the four gates
-in your name; in your own assessments you decide.
+and plan, and writes report.html and report.json. The demo approves all four gates
+in your name; in your own assessments, you decide.
 
 An existing report.html that was not written by the demo is never overwritten.`,
 		Example: "  service demo\n  service demo --out /tmp/demo\n  service demo -o json --jq '.summary.compliance_pct'",
@@ -39,7 +39,7 @@ An existing report.html that was not written by the demo is never overwritten.`,
 func (a *app) runDemo(ctx context.Context, dir string) error {
 	started := a.Clock()
 	if a.DemoEvidence == nil {
-		return runtimeError("this build does not include the demo")
+		return runtimeError("this build of the program doesn't include the demo")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return runtimeError("the folder %s can't be created: %w", dir, errorWithoutPath(err))
@@ -61,7 +61,7 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 	}
 	o := runOptions{
 		frameworks: []string{demoFramework}, approve: api.Gates, until: api.StateReportGenerated,
-		comment: api.ApprovedInAdvance + ": this is the demo", client: demoClient,
+		comment: api.ApprovedInAdvance + " for the demo", client: demoClient,
 	}
 	one, err := a.createAssessment(ctx, name, o)
 	if err != nil {
@@ -120,7 +120,7 @@ func (a *app) renderDemoSuggestions(p *print.Page, o *runResult) {
 	p.Command(a.suggestedCommandLine("search 'who approves access rights'"))
 	p.Command(a.suggestedCommandLine("poam list --severity high"))
 	p.Blank()
-	p.Text("For your own documents: `%s`.", a.suggestedCommandLine("assess run DIR --framework "+demoFramework))
+	p.Text("To assess your own documents, run `%s`.", a.suggestedCommandLine("assess run DIR --framework "+demoFramework))
 }
 
 // findUnusedAssessmentName returns name. If an assessment already has that name, it appends a number to make
@@ -152,7 +152,7 @@ func (a *app) findWritableReportPath(path string) (string, error) {
 		}
 		if _, err := os.Lstat(candidate); os.IsNotExist(err) || a.isUnmodifiedOutput(candidate, "") {
 			if n > 1 {
-				a.progress.Notice("%s was not written by this program; the report goes to %s", path, candidate)
+				a.progress.Notice("%s was not written by this program, so the report is saved as %s", path, candidate)
 			}
 			return candidate, nil
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -266,7 +267,7 @@ func (a *app) listOrRemoveMissing(ctx context.Context, m *fileMatcher, prefixes 
 // printMissingNotices prints a notice for each document whose file is missing.
 func (a *app) printMissingNotices(s *docSyncResult) {
 	for _, d := range s.Missing {
-		a.progress.Notice("missing from the folder, kept as evidence: %s", d.Path)
+		a.progress.Notice("the file is missing from the folder, but the document is kept as evidence: %s", d.Path)
 	}
 	if len(s.Missing) > 0 {
 		a.progress.Notice("`%s` removes missing documents", a.suggestedCommandLine("doc sync DIR --remove"))
@@ -301,8 +302,8 @@ func (a *app) docSync() *cobra.Command {
 		Use: "sync DIR…", Short: "Import the changes in a folder",
 		Long: `Compares a folder with the documents imported from it: new files are added, changed files
 become new versions of their documents, and renamed or moved files are recognized.
-Unchanged passages keep their ids, so drafts based on them remain valid. Items based on
-changed passages are listed and, in drafts, marked for review.
+Unchanged passages keep their IDs, so drafts based on these passages remain valid. Items
+based on changed passages are listed and, in drafts, marked for review.
 
 Missing files are listed; their documents are kept unless --remove is given.`,
 		Example: "  service doc sync ./evidence\n  service doc sync ./evidence --remove --yes",
@@ -317,7 +318,7 @@ Missing files are listed; their documents are kept unless --remove is given.`,
 				return err
 			}
 			if remove {
-				if err := a.confirm(sure, "delete the documents whose files are missing from "+strings.Join(args, ", ")); err != nil {
+				if err := a.confirm(sure, fmt.Sprintf("delete the documents whose files are missing from %s", strings.Join(args, ", "))); err != nil {
 					return err
 				}
 			}
@@ -408,7 +409,7 @@ func (a *app) renderDocSync(p *print.Page, s *docSyncResult) {
 		for _, e := range s.ChangedEvidence {
 			p.Text("- %s", e)
 		}
-		p.Text("Draft items are marked for review: `%s`. Draft again to assess the new text.", a.suggestedCommandLine("soa items --needs-review"))
+		p.Text("The affected draft items are marked for review; `%s` lists them. To assess the new text, create a new draft.", a.suggestedCommandLine("soa items --needs-review"))
 	}
 	if len(s.Missing) > 0 {
 		p.Text("Documents with missing files are kept; `%s` removes them.", a.suggestedCommandLine("doc sync DIR --remove"))

@@ -76,9 +76,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Checks what is configured, reachable and writable: settings, contexts and keyring; the
 server with its certificate, credential and clock; the data folder with its daemon and
 catalog; free disk space, the model, and the programs for OCR. It reads all records and
-100 files of the data folder, chosen anew each time, and lists damaged ones;
-` + "`service audit verify`" + ` reads all files. It changes nothing and does not create a
-data folder.
+100 randomly chosen files of the data folder, and lists any that are damaged;
+` + "`service audit verify`" + ` reads all files. The command changes nothing and does not create
+a data folder.
 
 Each component is reported as ok, note, warning or failed, with advice. The exit code is 1
 if a component failed or, with --strict, if there is a warning; otherwise 0.`,
@@ -115,7 +115,7 @@ if a component failed or, with --strict, if there is a warning; otherwise 0.`,
 			}
 		},
 	}
-	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings as well")
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit with code 1 if there are warnings")
 	return cmd
 }
 
@@ -173,12 +173,12 @@ func (a *app) examineSettings(cmd *cobra.Command) []Diagnostic {
 	f := Diagnostic{Component: "configuration", State: DiagnosticOK, Detail: file}
 	switch {
 	case a.settingsErr != nil:
-		f.State, f.Detail, f.Remedy = DiagnosticFailed, a.settingsErr.Error(), "fix it; `service help configuration` lists the keys"
+		f.State, f.Detail, f.Remedy = DiagnosticFailed, a.settingsErr.Error(), "correct the configuration file; `service help configuration` lists the keys"
 	case file == "":
-		f.State, f.Detail = DiagnosticNote, "there is no home folder, so no configuration file and no contexts"
-		f.Remedy = "set HOME or XDG_CONFIG_HOME if you want them"
+		f.State, f.Detail = DiagnosticNote, "there is no home folder, so the configuration file and contexts can't be used"
+		f.Remedy = "to use a configuration file and contexts, set HOME or XDG_CONFIG_HOME"
 	case errors.Is(err, fs.ErrNotExist) && !named:
-		f.State, f.Detail = DiagnosticNote, "no file (optional); it would be "+file
+		f.State, f.Detail = DiagnosticNote, fmt.Sprintf("there is no configuration file; if you need one, create %s", file)
 	}
 	out := []Diagnostic{f}
 	switch {
@@ -198,14 +198,14 @@ func (a *app) examineSettings(cmd *cobra.Command) []Diagnostic {
 			Diagnostic{
 				Component: "context",
 				State:     DiagnosticOK,
-				Detail:    "none; commands use " + redactPassword(a.flags.Server),
+				Detail:    fmt.Sprintf("no context is selected; commands use %s", redactPassword(a.flags.Server)),
 				Remedy:    "",
 			},
 		)
 	case a.context == nil:
 		return append(
 			out,
-			Diagnostic{Component: "context", State: DiagnosticOK, Detail: "none; commands use the data folder", Remedy: ""},
+			Diagnostic{Component: "context", State: DiagnosticOK, Detail: "no context is selected; commands use the data folder", Remedy: ""},
 		)
 	}
 	c := Diagnostic{
@@ -229,7 +229,7 @@ func (a *app) examineKeyring() Diagnostic {
 	default:
 		if err := contexts.CheckKeyring(a.Keyring); err != nil {
 			f.State, f.Detail = DiagnosticWarning, "does not respond: "+err.Error()
-			f.Remedy = "unlock it, or set SERVICE_KEYRING=off to store secrets in files"
+			f.Remedy = "unlock the keyring, or set SERVICE_KEYRING=off to store secrets in files"
 		}
 	}
 	return f
@@ -254,7 +254,7 @@ func (a *app) examineStore(ctx context.Context) []Diagnostic {
 				Component: "store",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    cmp.Or(a.hintFor(err), "see the details; `service daemon status` shows which process has the folder open"),
+				Remedy:    cmp.Or(a.hintFor(err), "`service daemon status` shows which process is using the folder"),
 			},
 		}
 	}
@@ -280,7 +280,7 @@ func (a *app) examineReadings(ctx context.Context) []Diagnostic {
 		Component: "documents", State: DiagnosticNote,
 		Detail: fmt.Sprintf("%d of %s read by an older version of the program", s.OutdatedDocuments,
 			prose.Count(s.Documents, "document was", "documents were")),
-		Remedy: "`service doc reprocess --outdated --assessment NAME` reads those of an assessment again; `service assess list` lists them",
+		Remedy: "to process an assessment's outdated documents again, run `service doc reprocess --outdated --assessment NAME`; `service assess list` lists all assessments",
 	}}
 }
 
@@ -288,13 +288,13 @@ func (a *app) examineReadings(ctx context.Context) []Diagnostic {
 var remedies = map[string]string{
 	"store":   "check the log; restore a backup if the disk is damaged",
 	"index":   "run `service doc list --status failed`, then `service doc reprocess DOCUMENT`",
-	"catalog": "import one with `service catalog import FILE`",
+	"catalog": "import a catalog with `service catalog import FILE`",
 	"model":   "run `service model status`",
 	"disk":    "free up disk space for the data folder",
 	"records": "stop the daemon and restore a backup of the data folder",
-	"files":   "restore a backup of the data folder, or delete the document or report and create it again; delete a file that belongs to neither",
+	"files":   "restore a backup of the data folder, or delete the damaged document or report and add it again; delete files that belong to no document or report",
 	"mail":    "check the mail settings",
-	"backup":  "run `service doctor` on the machine with the data folder",
+	"backup":  "run `service doctor` on the machine that contains the data folder",
 }
 
 // diagnosticFromCheck converts a health check of the engine to a Diagnostic. The prefix is added to its name.
@@ -325,10 +325,10 @@ func (a *app) examineEmbedder(ctx context.Context) (out []Diagnostic) {
 		switch {
 		case s.TestScore != nil && *s.TestScore < s.RequiredScore:
 			f.State = DiagnosticWarning
-			f.Remedy = "set embedder to a model trained for search, or to builtin; until then " + s.ServedBy + " is used"
+			f.Remedy = fmt.Sprintf("set embedder to a model trained for search, or to builtin; until then, %s is used", s.ServedBy)
 		case s.UnavailableReason != nil:
 			f.State, f.Detail = DiagnosticWarning, f.Detail+"; "+*s.UnavailableReason
-			f.Remedy = "check that the model's server is running; until then " + s.ServedBy + " is used"
+			f.Remedy = fmt.Sprintf("check that the model's server is running; until then, %s is used", s.ServedBy)
 		}
 		out = append(out, f)
 	}

@@ -45,7 +45,7 @@ func (a *app) examineServer(ctx context.Context) []Diagnostic {
 				Component: "server",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    cmp.Or(a.hintFor(err), "check that it is running and that the address is right"),
+				Remedy:    cmp.Or(a.hintFor(err), "check that the server is running and that the address is correct"),
 			},
 		}
 	}
@@ -58,7 +58,7 @@ func (a *app) examineServer(ctx context.Context) []Diagnostic {
 				Component: "server",
 				State:     DiagnosticFailed,
 				Detail:    fmt.Sprintf("%s answers %s", redactPassword(a.flags.Server), resp.Status),
-				Remedy:    "check that the address belongs to this service, and any proxy in front of it",
+				Remedy:    "check that the address is that of this service, and check any proxy in front of it",
 			},
 		}
 	}
@@ -77,9 +77,9 @@ func (a *app) examineServer(ctx context.Context) []Diagnostic {
 func (a *app) examineCertificate(resp *http.Response) Diagnostic {
 	f := Diagnostic{Component: "certificate", State: DiagnosticOK}
 	if resp.TLS == nil || len(resp.TLS.PeerCertificates) == 0 {
-		f.Detail = "none; the connection stays on this machine"
+		f.Detail = "no certificate is needed, because the connection stays on this machine"
 		if u, err := url.Parse(a.flags.Server); err == nil && !client.IsLoopback(u.Hostname()) {
-			f.State, f.Detail = DiagnosticWarning, "none; the connection is not encrypted"
+			f.State, f.Detail = DiagnosticWarning, "there is no certificate, and the connection is not encrypted"
 			f.Remedy = "give the server a certificate (--tls-cert, --tls-key), or put a TLS proxy in front of it"
 		}
 		return f
@@ -87,7 +87,7 @@ func (a *app) examineCertificate(resp *http.Response) Diagnostic {
 	end := resp.TLS.PeerCertificates[0].NotAfter
 	f.Detail = "valid until " + print.FormatTime(end)
 	if end.Sub(a.Clock()) < expiryWarningPeriod {
-		f.State, f.Remedy = DiagnosticWarning, "renew it; the daemon reloads the file automatically"
+		f.State, f.Remedy = DiagnosticWarning, "renew the certificate; the daemon reloads the file automatically"
 	}
 	return f
 }
@@ -98,7 +98,7 @@ func examineClock(date string, before, after time.Time) Diagnostic {
 	f := Diagnostic{Component: "clock", State: DiagnosticOK}
 	serverTime, err := http.ParseTime(date)
 	if err != nil {
-		f.State, f.Detail = DiagnosticNote, "the server does not send its time"
+		f.State, f.Detail = DiagnosticNote, "the server's response doesn't contain the time"
 		return f
 	}
 	var skew time.Duration
@@ -108,7 +108,7 @@ func examineClock(date string, before, after time.Time) Diagnostic {
 	case serverTime.After(after):
 		skew = serverTime.Sub(after)
 	}
-	f.Detail = "matches the server's to the second"
+	f.Detail = "this machine's clock is within one second of the server's clock"
 	if skew.Abs() > time.Second {
 		f.Detail = fmt.Sprintf(
 			"the server's clock is %s %s",
@@ -117,7 +117,7 @@ func examineClock(date string, before, after time.Time) Diagnostic {
 		)
 	}
 	if skew.Abs() > maxClockSkew {
-		f.State, f.Remedy = DiagnosticWarning, "synchronize both clocks with NTP; approval times and session expiries use the server's"
+		f.State, f.Remedy = DiagnosticWarning, "synchronize both clocks with NTP; approval and session expiry times use the server's clock"
 	}
 	return f
 }
@@ -141,7 +141,7 @@ func (a *app) examineCredential(ctx context.Context) []Diagnostic {
 	if me.ExpiresAt != nil {
 		f.Detail += ", until " + print.FormatTime(*me.ExpiresAt)
 		if me.Actor.Type == api.ActorAPIKey && me.ExpiresAt.Sub(a.Clock()) < expiryWarningPeriod {
-			f.State, f.Remedy = DiagnosticWarning, "create a new key in time with `service key create`"
+			f.State, f.Remedy = DiagnosticWarning, "create a new API key with `service key create` before this key expires"
 		}
 	}
 	out := []Diagnostic{f}
@@ -163,7 +163,7 @@ func (a *app) examineCredential(ctx context.Context) []Diagnostic {
 			Diagnostic{
 				Component: "server: parts",
 				State:     DiagnosticNote,
-				Detail:    "not visible with this credential: " + err.Error(),
+				Detail:    fmt.Sprintf("health details can't be read with this credential: %v", err),
 				Remedy:    "",
 			},
 		)
@@ -171,7 +171,7 @@ func (a *app) examineCredential(ctx context.Context) []Diagnostic {
 	v := Diagnostic{Component: "server: version", State: DiagnosticOK, Detail: health.Version}
 	if health.Version != a.Version {
 		v.State, v.Detail = DiagnosticNote, fmt.Sprintf("%s; this program is %s", health.Version, a.Version)
-		v.Remedy = "if commands fail, run the same version on both"
+		v.Remedy = "if commands fail, use the same version on the server and on this machine"
 	}
 	out = append(out, v)
 	for _, c := range health.Checks {

@@ -78,7 +78,7 @@ otherwise give a subject and a text file. Check the outcome with "service email 
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.Body.TemplateID, "template", "", "template to use")
-	f.StringArrayVar(&variables, "var", nil, "template variable, NAME=VALUE; repeat for several")
+	f.StringArrayVar(&variables, "var", nil, "template variable, NAME=VALUE; can be repeated")
 	f.StringVar(&in.Body.Subject, "subject", "", "subject line (only when no template is used)")
 	f.StringVar(&text, "text-file", "", "file with the text (only when no template is used); - for stdin")
 	f.StringVar(&html, "html-file", "", "file with an HTML version of the text")
@@ -319,7 +319,7 @@ func (a *app) emailTemplatePreview() *cobra.Command {
 		},
 	}
 	w.addFlags(cmd)
-	cmd.Flags().StringArrayVar(&variables, "var", nil, "variable, NAME=VALUE; repeat for several")
+	cmd.Flags().StringArrayVar(&variables, "var", nil, "variable, NAME=VALUE; can be repeated")
 	cmd.Flags().BoolVar(&html, "html", false, "show the HTML version instead of the text")
 	return cmd
 }

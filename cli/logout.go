@@ -24,7 +24,7 @@ until ` + "`service key revoke`" + `.`,
 				return a.out.Print(newContextView(c, ""), func(p *print.Page) { p.Text("You are already signed out of %s.", c.Name) })
 			}
 			if err := a.endSession(cmd.Context(), c); err != nil {
-				a.printNotice("the session could not be ended on the server; it expires there within hours: %v", err)
+				a.printNotice("the session could not be ended on the server, where it will expire within hours: %v", err)
 			}
 			if err := a.removeSecret(c); err != nil {
 				return err

@@ -493,7 +493,7 @@ func (a *app) withFailedMoveHint(err error, move api.Move, st *api.AssessmentSta
 			noun := gateCommandName(m.Gate)
 			return withHint(
 				err,
-				"edit items with `%s` or draft again with `%s`, then run `%s`",
+				"edit the items with `%s`, or create a new draft with `%s`; then run `%s`",
 				a.suggestedCommandLine(noun+" edit"),
 				a.suggestedCommandLine(noun+" regenerate"),
 				a.suggestedCommandLine("assess run"),

@@ -228,7 +228,7 @@ func checkCarriedDecision(t *testing.T, g *gateFixture) {
 	id := g.firstRecord(api.ListSoAItems.Path + "?control_code=" + code)["id"].(string)
 	page := v.page("/assessments/"+g.ids["assessmentId"]+"/soa/"+id, http.StatusOK)
 	for _, want := range []string{
-		"from Gate; the evidence has changed since", "Evidence in Gate, when this was decided", "on a legal basis.",
+		"from Gate; the evidence has changed since", "Evidence in Gate at the time of the decision", "on a legal basis.",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("a carried decision does not show %q: %s", want, page)

@@ -23,7 +23,7 @@ type Keyring interface {
 var ErrNoSecret = errors.New("no such secret")
 
 // errNoAnswer is returned if a keyring does not respond.
-var errNoAnswer = errors.New("it does not respond; unlock it, or sign in again")
+var errNoAnswer = errors.New("the keyring does not respond; unlock it, or sign in again")
 
 const (
 	// keyringService is the service name under which the keyring stores our secrets.

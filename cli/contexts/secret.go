@@ -63,7 +63,7 @@ func (s *Store) Secret(c *Context) (string, error) {
 			return "", fmt.Errorf("the secret of %s is no longer in the keyring: %w", c.Name, ErrSignedOut)
 		}
 		if err != nil {
-			return "", fmt.Errorf("reading the secret of %s from the keyring: %w", c.Name, err)
+			return "", fmt.Errorf("can't read the secret of %s from the keyring: %w", c.Name, err)
 		}
 		return secret, nil
 	case SecretInFile:
@@ -98,15 +98,15 @@ func (s *Store) restrictToOwner(path string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if !info.Mode().IsRegular() && !info.IsDir() {
-		return fmt.Errorf("%s is not a regular file, so no secret is read from it or written to it; delete it and sign in again", path)
+		return fmt.Errorf("%s is not a regular file, so it can't be used to store a secret; delete the file and sign in again", path)
 	}
 	if runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 { // on Windows, the folder's access control list applies
 		return nil
 	}
 	if err := os.Chmod(path, info.Mode().Perm()&0o700); err != nil {
-		return fmt.Errorf("other users can read %s and its permissions can't be changed, so the secret in it is not used: %w", path, err)
+		return fmt.Errorf("the secret in %s is not used, because other users can read the file and its permissions can't be changed: %w", path, err)
 	}
-	s.warn("other users could read %s; now only you can. If other people use this machine, sign out and sign in again", path)
+	s.warn("other users were able to read %s; now only you can read it. If other people use this machine, sign out and sign in again", path)
 	return nil
 }
 

@@ -114,7 +114,7 @@ func checkContext(b *Config, index int) error {
 	case b.Find(c.Name) != c:
 		return errors.New("the name appears twice")
 	case c.Server == "":
-		return errors.New("it has no server")
+		return errors.New("the context has no server")
 	case c.Credential != Session && c.Credential != APIKey:
 		return fmt.Errorf("unknown credential %q; use %s or %s", c.Credential, Session, APIKey)
 	case c.SecretLocation != SecretNowhere && c.SecretLocation != SecretInKeyring && c.SecretLocation != SecretInFile:
@@ -159,7 +159,7 @@ func (s *Store) Update(change func(*Config) error) error {
 // makePrivateDir creates a folder that only its owner can access.
 func (s *Store) makePrivateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("creating the contexts folder: %w", err)
+		return fmt.Errorf("can't create the contexts folder: %w", err)
 	}
 	return nil
 }

@@ -189,14 +189,14 @@ var Settings = []Setting{
 	},
 	{
 		"framework",
-		"framework to check against; repeat for several",
+		"framework to check against; can be repeated",
 		ValueList,
 		true,
 		func(p *Policy, v []string) error { p.Frameworks = trimDistinctValues(v); return nil },
 	},
 	{
 		"domain",
-		"check only controls of this domain, such as IAC; repeat for several",
+		"check only controls of this domain, such as IAC; can be repeated",
 		ValueList,
 		true,
 		func(p *Policy, v []string) error { p.Domains = trimDistinctValues(v); return nil },
