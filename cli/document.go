@@ -15,9 +15,9 @@ import (
 
 func (a *app) documentCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "doc", Aliases: []string{"document"}, Short: "Documents: the evidence of an assessment",
-		Long: `Documents are the evidence of an assessment. They are split in the background into
-passages with their locations. Specify a document by id or file name.`,
+		Use: "doc", Aliases: []string{"document"}, Short: "Manage documents, which are the evidence of an assessment",
+		Long: `Documents are the evidence of an assessment. In the background, they are split into
+passages, each with its location. Specify a document by ID or file name.`,
 		Example: "  service doc add policies/*.docx --category policy\n  service doc list\n" +
 			"  service doc chunks access-policy.docx\n  service doc download access-policy.docx --out copy.docx",
 	}, a.docAdd(), a.docSync(), a.docList(), a.docShow(), a.docStatus(), a.docChunks(), a.docDownload(),
@@ -48,8 +48,8 @@ func (a *app) findDocument(ctx context.Context, ref string) (*api.Document, erro
 	switch len(found) {
 	case 0:
 		return nil, withHint(
-			runtimeError("there is no document with the id or file name %q in %q", ref, one.Name),
-			"`%s` lists them",
+			runtimeError("there is no document with the ID or file name %q in %q", ref, one.Name),
+			"`%s` lists all documents",
 			a.suggestedCommandLine("doc list"),
 		)
 	case 1:
@@ -61,7 +61,7 @@ func (a *app) findDocument(ctx context.Context, ref string) (*api.Document, erro
 	}
 	return nil, withHint(
 		usageError("%d documents have the file name %q:\n  - %s", len(found), ref, strings.Join(ids, "\n  - ")),
-		"specify it by its id",
+		"specify the document by its ID",
 	)
 }
 
@@ -69,9 +69,9 @@ func (a *app) docAdd() *cobra.Command {
 	var category string
 	var noWait bool
 	cmd := &cobra.Command{
-		Use: "add FILE|DIR…", Short: "Add documents and wait until they are read",
-		Long: `Adds files, and all files in folders, to the assessment. Files with known content are not
-added again. Files that can't be added are listed; the others are still added.`,
+		Use: "add FILE|DIR…", Short: "Add documents and wait until they have been processed",
+		Long: `Adds files, and all files in folders, to the assessment. Files whose content was already
+added are skipped. Files that can't be added are listed; all other files are added.`,
 		Example: "  service doc add access-policy.docx\n  service doc add ./more --category record --no-wait",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -114,7 +114,7 @@ added again. Files that can't be added are listed; the others are still added.`,
 		},
 	}
 	cmd.Flags().StringVar(&category, "category", "", "policy, procedure, record, register, report, contract, … (default: detected)")
-	cmd.Flags().BoolVar(&noWait, "no-wait", false, "don't wait until the documents are read")
+	cmd.Flags().BoolVar(&noWait, "no-wait", false, "don't wait until the documents have been processed")
 	return cmd
 }
 
@@ -173,9 +173,9 @@ func (a *app) docList() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	addChoiceFlag(f, &in.Status, "status", documentStates, "only documents that are uploaded, processing, ingested or failed")
-	f.StringVar(&in.Category, "category", "", "only documents of this category")
-	f.StringVar(&in.Q, "query", "", "only documents with this text in the file name or title")
+	addChoiceFlag(f, &in.Status, "status", documentStates, "show only documents with this status: uploaded, processing, ingested or failed")
+	f.StringVar(&in.Category, "category", "", "show only documents of this category")
+	f.StringVar(&in.Q, "query", "", "show only documents with this text in the file name or title")
 	f.StringVar(&in.Sort, "sort", "", "sort order, such as category,-size_bytes")
 	l.addFlags(cmd, 0)
 	return cmd
@@ -202,7 +202,7 @@ func renderDocument(p *print.Page, d *api.Document) {
 	}
 	outdated := ""
 	if d.Outdated {
-		outdated = ", outdated: `service doc reprocess " + shellQuote(d.Filename) + "` reads it with the current version of the program"
+		outdated = fmt.Sprintf(", outdated; to process it with this version of the program, run `service doc reprocess %s`", shellQuote(d.Filename))
 	}
 	p.Title("%s", d.Filename)
 	p.Fields(
@@ -365,8 +365,9 @@ func (a *app) docDelete() *cobra.Command {
 		Use:   "delete DOCUMENT",
 		Short: "Delete a document and its passages",
 
-		Long: `Deletes a document and its passages, after listing what depends on them: items of the Statement of
-Applicability that quote it, and corrections of its passages. Versions keep the quotes taken from it.`,
+		Long: `Deletes a document and its passages, after listing what depends on the document: items of the
+Statement of Applicability that quote it, and corrections of its passages. Existing versions of
+deliverables keep their quotes.`,
 		Example: "  service doc delete old-policy.docx --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := a.findDocument(cmd.Context(), args[0])
@@ -399,15 +400,15 @@ Applicability that quote it, and corrections of its passages. Versions keep the 
 func (a *app) docReprocess() *cobra.Command {
 	var all, outdated bool
 	cmd := &cobra.Command{
-		Use: "reprocess [DOCUMENT]", Short: "Read one document, or all of them, again",
-		Long: `Reads one document again, or all documents of the assessment, or those that an older version of
-the program read and this one would read differently. The next draft uses the result; items that
-you decided keep their quotes.`,
+		Use: "reprocess [DOCUMENT]", Short: "Process one document, or all documents, again",
+		Long: `Processes one document again, all documents of the assessment (--all), or only documents that
+were read by an older version of the program and that this version would read differently
+(--outdated). The next draft uses the result; items that you decided keep their quotes.`,
 		Example: "  service doc reprocess scan.pdf\n  service doc reprocess --outdated",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if (all || outdated) == (len(args) == 1) || all && outdated {
-				return usageError("give a document, --all for all documents of the assessment, or --outdated for those read by an older version")
+				return usageError("specify a document, --all for all documents, or --outdated for documents that an older version of the program read")
 			}
 			if all || outdated {
 				one, err := a.currentAssessment(ctx)
@@ -433,8 +434,8 @@ you decided keep their quotes.`,
 			return a.out.Print(d, func(p *print.Page) { renderDocument(p, d) })
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "read all documents of the assessment again")
-	cmd.Flags().BoolVar(&outdated, "outdated", false, "read again the documents that an older version of the program read")
+	cmd.Flags().BoolVar(&all, "all", false, "process all documents of the assessment again")
+	cmd.Flags().BoolVar(&outdated, "outdated", false, "process again the documents that an older version of the program read")
 	return cmd
 }
 
@@ -461,7 +462,7 @@ func (a *app) reprocessDocuments(ctx context.Context, assessment string, onlyOut
 	docs = slices.DeleteFunc(docs, func(d api.Document) bool { return !selected[d.ID] })
 	if err := a.out.Print(docs, func(p *print.Page) {
 		renderDocumentTable(p, docs)
-		renderTextIfEmpty(p, len(docs), "No documents to read again.")
+		renderTextIfEmpty(p, len(docs), "No documents need to be processed again.")
 	}); err != nil {
 		return err
 	}
@@ -469,7 +470,7 @@ func (a *app) reprocessDocuments(ctx context.Context, assessment string, onlyOut
 	if len(failed) > 0 {
 		return withHint(
 			runtimeError("%s could not be read again", prose.Count(len(failed), "document", "documents")),
-			"`%s` lists them", a.suggestedCommandLine("doc list --status failed"),
+			"`%s` lists the failed documents", a.suggestedCommandLine("doc list --status failed"),
 		)
 	}
 	return nil
@@ -494,13 +495,13 @@ func (a *app) reportUnreadFiles(skipped []skippedFile, added []api.Document) err
 	switch len(added) - failed {
 	case 0:
 	case 1:
-		message += "; the other one was added"
+		message += "; the other file was added"
 	default:
-		message += "; the others were added"
+		message += "; all other files were added"
 	}
 	err := runtimeError("%s", message)
 	if failed == 0 {
 		return err
 	}
-	return withHint(err, "`%s` lists them", a.suggestedCommandLine("doc list --status failed"))
+	return withHint(err, "`%s` lists the failed documents", a.suggestedCommandLine("doc list --status failed"))
 }

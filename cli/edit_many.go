@@ -21,10 +21,10 @@ type manyFlags struct {
 
 const whereHelp = `
 
-With --where instead of a name, all items that a filter selects are changed. A filter compares
-fields with ==, !=, <, in, contains and the like, and combines conditions with &&, || and not.
-Shows what would change and asks first. ` + "`service undo`" + ` reverts it. An unknown field lists
-all fields.`
+To change all items that match a filter, use --where instead of a name. A filter compares fields
+with operators such as ==, !=, <, in and contains, and combines conditions with &&, || and not.
+If you use an unknown field, the error lists all fields. The command shows what would change and
+asks you to confirm. ` + "`service undo`" + ` reverts the change.`
 
 // addWhere adds the flags to a command that changes one named item, and returns the command. many is called instead
 // if a filter is given, to change the selected items.
@@ -35,17 +35,17 @@ func (f *manyFlags) addWhere(cmd *cobra.Command, many func(*cobra.Command, []str
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch byFilter := cmd.Flags().Changed("where"); {
 		case byFilter && len(args) > 0:
-			return usageError("name one item, or select several with --where; not both")
+			return usageError("specify one item, or select several with --where, but not both")
 		case byFilter:
 			return many(cmd, args)
 		case len(args) == 0:
-			return withHint(usageError("name the item to change"), "or select several with --where; see `--help`")
+			return withHint(usageError("specify the item to change"), "or select several items with --where; see `--help`")
 		case f.dryRun || f.yes:
 			return usageError("--dry-run and --yes can only be used with --where")
 		}
 		return one(cmd, args)
 	}
-	cmd.Flags().StringVar(&f.where, "where", "", "change all items that this filter selects; \"true\" selects all")
+	cmd.Flags().StringVar(&f.where, "where", "", "change all items that match this filter; \"true\" matches all items")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "with --where: show what would change without changing anything")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "with --where: change without asking")
 	return cmd
@@ -67,7 +67,7 @@ func editMany[V, I any](
 	})
 	if !changes {
 		return withHint(usageError("`%s` needs at least one change", cmd.CommandPath()),
-			"`%s --help` lists what can be changed", cmd.CommandPath())
+			"`%s --help` lists the fields that can be changed", cmd.CommandPath())
 	}
 	v, err := d.fetchNewestVersion(cmd.Context(), a)
 	if err != nil {
@@ -81,7 +81,7 @@ func editMany[V, I any](
 		return err
 	}
 	if preview.MatchedCount == 0 {
-		return withHint(runtimeError("no item of the %s, version %d with %s, matches %s; nothing was changed", d.gate.Title(), head.VersionNumber,
+		return withHint(runtimeError("nothing was changed, because no item of version %[2]d of the %[1]s (%[3]s) matches %[4]s", d.gate.Title(), head.VersionNumber,
 			prose.Count(preview.ItemCount, "item", "items"), f.where), "list items with `%s`", a.suggestedCommandLine(d.listCommand()))
 	}
 	if f.dryRun || len(preview.Lines) == 0 {
@@ -101,7 +101,7 @@ func editMany[V, I any](
 		return err
 	}
 	selection.DryRun, selection.ContentSHA256 = false, preview.ContentSHA256
-	a.interruptHint = "either all of these items were changed or none; run the same command again"
+	a.interruptHint = "either all of these items were changed or none of them; run the command again"
 	out, err := call(cmd.Context(), a, op, input(head.ID, selection))
 	if err != nil {
 		return err
@@ -195,10 +195,10 @@ func (a *app) undoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "undo", Short: "Undo your last change to items",
 		Long: `Undoes your last change to items of the assessment, including bulk changes with --where.
-Run it again to undo the change before that. Your last 200 changes can be undone, in the
-version in which they were made. If someone has edited an item since, it is listed and
-nothing is undone, unless --skip-edited skips such items. An undo is recorded like any
-change; it does not restore an approval.`,
+Run the command again to undo the change before that. Your last 200 changes can be undone,
+in the version in which they were made. If an item has been edited since your change, the
+item is listed and nothing is undone; use --skip-edited to undo only the other items. An
+undo is recorded like any change, and it does not restore an approval.`,
 		Example: "  service undo --dry-run\n  service undo",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -211,7 +211,7 @@ change; it does not restore an approval.`,
 	}
 	cmd.Flags().BoolVar(&in.Body.DryRun, "dry-run", false, "show what would be undone without changing anything")
 	cmd.Flags().StringVar(&in.Body.EditID, "edit", "", "undo only if the last change still has this edit_id, as shown by --dry-run -o json")
-	cmd.Flags().BoolVar(&in.Body.SkipEdited, "skip-edited", false, "skip items that were edited since")
+	cmd.Flags().BoolVar(&in.Body.SkipEdited, "skip-edited", false, "skip items that have been edited since your change")
 	addYesFlag(cmd, &yes)
 	return cmd
 }
@@ -226,25 +226,25 @@ func (a *app) undo(ctx context.Context, in *api.UndoInput, yes bool) error {
 	}
 	a.printDefaultAssessment()
 	if in.Body.DryRun {
-		return a.out.Print(preview, func(p *print.Page) { renderEdit(p, preview, "would be as before") })
+		return a.out.Print(preview, func(p *print.Page) { renderEdit(p, preview, "would be restored") })
 	}
 	if a.Interactive && !yes {
-		if err := a.previewOnStderr(func(p *print.Page) { renderEdit(p, preview, "will be as before") }); err != nil {
+		if err := a.previewOnStderr(func(p *print.Page) { renderEdit(p, preview, "will be restored") }); err != nil {
 			return err
 		}
 		if len(preview.Lines) > 0 {
-			if err := a.confirm(false, "undo the change of "+print.FormatTime(*preview.Made)); err != nil {
+			if err := a.confirm(false, fmt.Sprintf("undo the change made on %s", print.FormatTime(*preview.Made))); err != nil {
 				return err
 			}
 		}
 	}
 	in.Body.EditID = preview.EditID // not a later change, which the preview didn't show
 	before := versionsAt(preview.Gate).versionBeforeEdit(ctx, a)
-	a.interruptHint = fmt.Sprintf("either the whole change was undone or nothing; `%s` shows which change is next",
+	a.interruptHint = fmt.Sprintf("the change was undone completely or not at all; `%s` shows which change would be undone next",
 		a.suggestedCommandLine("undo --dry-run"))
 	out, err := call(ctx, a, api.Undo, in)
 	if err != nil && len(preview.Skipped) > 0 && len(preview.Lines) > 0 && !in.Body.SkipEdited {
-		return withHint(err, "undo the rest with --skip-edited")
+		return withHint(err, "to undo the change for all other items, use --skip-edited")
 	}
 	if err != nil {
 		return err

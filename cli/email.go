@@ -12,7 +12,7 @@ import (
 
 func (a *app) emailCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "email", Short: "Emails: delivery status, templates and preferences",
+		Use: "email", Short: "Send emails and manage their templates and preferences",
 		Long: `If the operator has configured a mail server (SERVICE_SMTP_URL), the service emails
 invitations, approval requests, decisions, and a daily digest of overdue items.`,
 		Example: "  service email list --status failed\n  service email template preview member_invite\n  service email preferences --no-digest",
@@ -37,7 +37,7 @@ func parseVariables(assignments []string) (map[string]any, error) {
 	for _, w := range assignments {
 		name, value, ok := strings.Cut(w, "=")
 		if !ok || name == "" {
-			return nil, usageError("--var %q is not of the form NAME=VALUE", w)
+			return nil, usageError("--var %q must have the form NAME=VALUE", w)
 		}
 		out[name] = value
 	}
@@ -51,7 +51,7 @@ func (a *app) emailSend() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "send ADDRESS...", Short: "Send an email, with or without a template", Args: requireArgCount(1, 50),
 		Long: `Queues a separate email to each address. With --template, pass variables with --var;
-otherwise give a subject and a text file. Check the outcome with "service email show".`,
+otherwise, specify a subject and a text file. Check the outcome with "service email show".`,
 		Example: `  service email send ben@acme.example --template report_ready \
     --var assessment="Acme 2026" --var report="Full report" --var format=PDF
   service email send ben@acme.example --subject "The plan" --text-file plan.txt`,
@@ -78,10 +78,10 @@ otherwise give a subject and a text file. Check the outcome with "service email 
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.Body.TemplateID, "template", "", "template to use")
-	f.StringArrayVar(&variables, "var", nil, "template variable, NAME=VALUE; can be repeated")
-	f.StringVar(&in.Body.Subject, "subject", "", "subject line (only when no template is used)")
-	f.StringVar(&text, "text-file", "", "file with the text (only when no template is used); - for stdin")
-	f.StringVar(&html, "html-file", "", "file with an HTML version of the text")
+	f.StringArrayVar(&variables, "var", nil, "value of a template variable, as NAME=VALUE; can be repeated")
+	f.StringVar(&in.Body.Subject, "subject", "", "subject line (if no template is used)")
+	f.StringVar(&text, "text-file", "", "file that contains the text (if no template is used); - for stdin")
+	f.StringVar(&html, "html-file", "", "file that contains the HTML version of the email")
 	return cmd
 }
 
@@ -111,8 +111,8 @@ func (a *app) emailList() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List emails and their delivery status, newest first",
-		Long: "Lists the emails of the last 30 days. \"sent\" means accepted by the mail server, \"bounced\"\n" +
-			"means that it rejected an address. Queued emails are retried for about a day.",
+		Long: "Lists the emails of the last 30 days. \"sent\" means that the mail server accepted the\n" +
+			"email; \"bounced\" means that the server rejected an address. Queued emails are retried for\nabout a day.",
 		Example: "  service email list --status bounced",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := fetchList(cmd.Context(), a, api.ListEmails, &in, l)
@@ -135,7 +135,7 @@ func (a *app) emailList() *cobra.Command {
 		},
 	}
 	statuses := []string{"queued", "sent", "failed", "bounced"}
-	addChoiceFlag(cmd.Flags(), &in.Status, "status", statuses, "only emails that are queued, sent, failed or bounced")
+	addChoiceFlag(cmd.Flags(), &in.Status, "status", statuses, "show only emails with this status: queued, sent, failed or bounced")
 	l.addFlags(cmd, defaultEventLimit)
 	return cmd
 }
@@ -143,7 +143,7 @@ func (a *app) emailList() *cobra.Command {
 func (a *app) emailShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show an email's delivery status for each address",
-		Long: "Shows an email's status for each address. Its text is not kept after sending.", Example: "  service email show ID",
+		Long: "Shows an email's delivery status for each address. The text is not kept after the email is sent.", Example: "  service email show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := call(cmd.Context(), a, api.GetEmail, &api.EmailInput{EmailID: args[0]})
 			if err != nil {
@@ -158,9 +158,9 @@ func (a *app) emailPreferences() *cobra.Command {
 	var digest, noDigest, approvals, noApprovals, mentions, noMentions bool
 	cmd := &cobra.Command{
 		Use: "preferences", Short: "Show or change which automatic emails you receive",
-		Long: "The digest is sent once a day while remediations are overdue. Approval emails cover decisions\n" +
-			"waiting for you and decisions on your requests, mention emails comments that name your\n" +
-			"address. Preferences apply to all your organizations.",
+		Long: "The digest is sent once a day while remediations are overdue. Approval emails are about\n" +
+			"decisions that are waiting for you and decisions on your requests. Mention emails are about\n" +
+			"comments that contain your address. Preferences apply to all your organizations.",
 		Example: "  service email preferences\n  service email preferences --no-digest",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in := &api.PutEmailPreferencesInput{}
@@ -246,7 +246,7 @@ func (a *app) emailTemplateShow() *cobra.Command {
 	var html bool
 	cmd := &cobra.Command{
 		Use: "show TEMPLATE", Short: "Show the current template",
-		Long: "Shows the subject and text with their variables; with --html, the HTML version.",
+		Long: "Shows the subject and text with their variables or, with --html, the HTML version.",
 		Example: "  service email template show approval_request\n" +
 			"  service email template show approval_request --html > request.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -279,8 +279,8 @@ type templateFlags struct{ subject, text, html string }
 func (w *templateFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&w.subject, "subject", "", "subject line")
-	f.StringVar(&w.text, "text-file", "", "file with the text; - for stdin")
-	f.StringVar(&w.html, "html-file", "", "file with an HTML version of the text")
+	f.StringVar(&w.text, "text-file", "", "file that contains the text; - for stdin")
+	f.StringVar(&w.html, "html-file", "", "file that contains the HTML version of the email")
 }
 
 func (a *app) emailTemplatePreview() *cobra.Command {
@@ -289,7 +289,7 @@ func (a *app) emailTemplatePreview() *cobra.Command {
 	var html bool
 	cmd := &cobra.Command{
 		Use: "preview TEMPLATE", Short: "Preview the email that a template produces",
-		Long: "Renders the current template, or the one in the flags, with example values and the given\n" +
+		Long: "Renders the current template, or the template in the flags, with example values and the given\n" +
 			"variables. Errors in the template are reported. Nothing is sent or saved.",
 		Example: "  service email template preview report_ready --var assessment=\"Acme 2026\"\n" +
 			"  service email template preview report_ready --subject \"{{report}}\" --text-file ready.txt",
@@ -319,7 +319,7 @@ func (a *app) emailTemplatePreview() *cobra.Command {
 		},
 	}
 	w.addFlags(cmd)
-	cmd.Flags().StringArrayVar(&variables, "var", nil, "variable, NAME=VALUE; can be repeated")
+	cmd.Flags().StringArrayVar(&variables, "var", nil, "value of a variable, as NAME=VALUE; can be repeated")
 	cmd.Flags().BoolVar(&html, "html", false, "show the HTML version instead of the text")
 	return cmd
 }
@@ -328,8 +328,8 @@ func (a *app) emailTemplateSet() *cobra.Command {
 	var w templateFlags
 	cmd := &cobra.Command{
 		Use: "set TEMPLATE --subject SUBJECT --text-file FILE", Short: "Replace a built-in template",
-		Long: "Replaces the template. Without --html-file, these emails are plain text. Invalid templates are\n" +
-			"rejected with the line of the error.",
+		Long: "Replaces the template. Without --html-file, emails of this type are plain text. An invalid\n" +
+			"template is rejected with an error that shows the line number.",
 		Example: "  service email template set member_invite --subject \"Join us\" --text-file in.txt --html-file in.html",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in := &api.PutTemplateInput{TemplateInput: api.TemplateInput{TemplateID: args[0]}}
@@ -344,7 +344,7 @@ func (a *app) emailTemplateSet() *cobra.Command {
 				return err
 			}
 			return callAndPrint(cmd.Context(), a, api.PutEmailTemplate, in, func(p *print.Page, t *api.EmailTemplate) {
-				p.Text("%s now uses the organization's own template.", t.ID)
+				p.Text("Emails of the type %s now use the organization's own template.", t.ID)
 			})
 		},
 	}
@@ -361,7 +361,7 @@ func (a *app) emailTemplateReset() *cobra.Command {
 			if _, err := call(cmd.Context(), a, api.ResetEmailTemplate, &in); err != nil {
 				return err
 			}
-			a.printNotice("%s now uses the built-in template.", args[0])
+			a.printNotice("Emails of the type %s now use the built-in template.", args[0])
 			return nil
 		},
 	}

@@ -61,7 +61,7 @@ type RetrievalMethod struct {
 func (a *app) evalCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "eval", Short: "Measure quality on a benchmark",
-		Long:    "Measures search and rules on a benchmark. Your data is neither read nor changed.",
+		Long:    "Measures the quality of the search and the rules on a benchmark, without reading or changing your data.",
 		Example: "  service eval retrieval --bench ../retrieval",
 	}, a.evalRetrieval(), a.evalJudgement(), a.evalAnalyses())
 }
@@ -74,8 +74,8 @@ func (a *app) evalRetrieval() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "retrieval --bench DIR", Short: "Measure search quality against relevance judgments",
 		Long: `Trains the built-in embedder on DIR/train, ranks the passages of DIR/A, DIR/B and DIR/C
-with the product's search, and prints its metrics next to those of keyword search (BM25)
-and the embedder alone. Results are reproducible for the same folder.
+with the product's search, and prints its metrics beside the metrics of keyword search
+(BM25) and of the embedder alone. Results are reproducible for the same folder.
 
 The folder contains these files, with one JSON object per line unless noted:
   train/controls.jsonl            id, title, description, question, methods, maturity
@@ -90,14 +90,14 @@ The folder contains these files, with one JSON object per line unless noted:
 With --embedder, an external model is measured as well; its URL and key come from
 SERVICE_EMBEDDER_URL (or embedder-url in the configuration file) and SERVICE_EMBEDDER_KEY.
 
-With --out it also writes the rankings, 100 passages per query.`,
+With --out, the command also writes the rankings, with 100 passages per query.`,
 		Example: "  service eval retrieval --bench ../retrieval\n  service eval retrieval --bench ../retrieval --train open --out runs -o json",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runEvalRetrieval(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVar(&o.Bench, "bench", "", "benchmark folder")
-	addChoiceFlag(cmd.Flags(), &o.Train, "train", trainingSets, "training data: workbook, or open for requirement texts as well")
+	addChoiceFlag(cmd.Flags(), &o.Train, "train", trainingSets, "training data: workbook, or open to include requirement texts")
 	cmd.Flags().StringVar(&o.Embedder, "embedder", "", "additional model to measure: ollama/NAME or openai/NAME")
-	cmd.Flags().StringVar(&o.Out, "out", "", "folder for A.tsv, B.tsv, C.tsv and C_passage_to_control.tsv; created if missing")
+	cmd.Flags().StringVar(&o.Out, "out", "", "folder in which to write A.tsv, B.tsv, C.tsv and C_passage_to_control.tsv; created if missing")
 	return cmd
 }
 
@@ -132,7 +132,7 @@ func (a *app) runEvalRetrieval(ctx context.Context, o RetrievalOptions) error {
 		return usageError("specify the benchmark folder with --bench DIR")
 	}
 	if a.EvalRetrieval == nil {
-		return runtimeError("this build does not support measuring the search")
+		return runtimeError("this build of the program can't measure the search")
 	}
 	if err := requireFolder(o.Bench); err != nil {
 		return err

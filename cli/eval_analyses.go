@@ -24,13 +24,14 @@ type AnalysisScore struct {
 func (a *app) evalAnalyses() *cobra.Command {
 	return &cobra.Command{
 		Use: "analyses", Short: "Measure the built-in analyses on their labeled cases",
-		Long: `Runs the built-in rules of the seven analyses on this build's labeled cases and prints how
-many labels they match. Cases and rules were written by the same people, so the figures show
-whether a change made the rules worse, not how well the rules do on your documents.`,
+		Long: `Runs the built-in rules of the seven analyses on the labeled cases included in this build and
+prints how many labels the rules match. Because the same people wrote the cases and the rules,
+the figures show whether a change made the rules worse, not how well the rules perform on your
+documents.`,
 		Example: "  service eval analyses\n  service eval analyses -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.EvalAnalyses == nil {
-				return runtimeError("this build does not support measuring the analyses")
+				return runtimeError("this build of the program can't measure the analyses")
 			}
 			all, err := a.EvalAnalyses(cmd.Context())
 			if err != nil {

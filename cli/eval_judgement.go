@@ -118,18 +118,19 @@ func (a *app) evalJudgement() *cobra.Command {
 		Long: `Judges labeled documents with the product's rules and prints how well the verdicts agree
 with the labels: precision and recall of "evidenced", Cohen's kappa, a confusion table,
 the effect of removing single documents, and how many negated, planned or blank passages
-are mistaken for evidence. With --reader model, the language model in use reads the
-documents instead of the rules; this sends them to its server. With --reader reader.bin,
-a network that you trained reads. Without --set it uses the built-in fictional companies; without
---scf, the controls of the starter catalog. Without --today it judges as of 2026-11-20,
-the date of the built-in labels, because documents become outdated. Labels of controls
-that are not in the workbook are skipped.
-With --from-corrections it uses no labels. It shows, by domain, how often each reader agrees with
-the decisions that people in your organization made about passages of their own documents.
-With --set it also lists the controls whose verdict differs from the label; -o json has
-them as "different" for the built-in companies as well.
+are mistaken for evidence. With --reader model, the selected language model
+reads the documents instead of the rules, and the documents are sent to the model's server.
+With --reader reader.bin, a network that you trained reads the documents. Without --set, the
+built-in fictional companies are used; without --scf, the controls of the starter catalog.
+Because documents become outdated, they are judged as of 2026-11-20, the date of the built-in
+labels, unless --today is set. Labels of controls that are not in the workbook are skipped.
+With --from-corrections, no labels are used. Instead, the command shows, by domain, how often
+each reader agrees with the decisions that people in your organization made about passages of
+their own documents.
+With --set, the command also lists the controls whose verdict differs from the label. With
+-o json, these controls are listed under "different", also for the built-in companies.
 
-DIR contains labels.csv and a folder evidence, or subfolders that do:
+DIR, or each of its subfolders, contains labels.csv and a folder named evidence:
   labels.csv    control, verdict, missing, documents: codes of the starter catalog;
                 implemented, partially_implemented, planned, not_implemented or
                 not_evidenced; numbers of objectives without evidence; file names
@@ -149,7 +150,7 @@ DIR contains labels.csv and a folder evidence, or subfolders that do:
 			if today != "" {
 				o.Today = api.Date(today)
 				if _, err := o.Today.Time(); err != nil {
-					return usageError("--today takes a date such as 2026-11-20, not %q", today)
+					return usageError("--today must be a date such as 2026-11-20, not %q", today)
 				}
 			}
 			if reader != "" && isWeightsFile(reader) {
@@ -162,20 +163,20 @@ DIR contains labels.csv and a folder evidence, or subfolders that do:
 			return a.runEvalJudgement(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().BoolVar(&corrections, "from-corrections", false, "compare each reader with your people's decisions about passages")
+	cmd.Flags().BoolVar(&corrections, "from-corrections", false, "compare each reader with the decisions that people in your organization made about passages")
 	cmd.Flags().StringVar(&o.Set, "set", "", "folder of labeled documents (default: the built-in fictional companies)")
 	cmd.Flags().StringVar(&o.Workbook, "scf", "", "SCF workbook with the controls (default: the starter catalog)")
-	cmd.Flags().StringVar(&today, "today", "", "date to judge on (default: the date of the labels, 2026-11-20)")
-	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also judge without each single document")
+	cmd.Flags().StringVar(&today, "today", "", "date as of which to judge (default: the date of the labels, 2026-11-20)")
+	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also measure what changes if one document at a time is removed")
 	cmd.Flags().StringVar(&reader, "reader", "",
-		"rules; or, without --ablation, model for the language model in use or a file of weights (default: rules)")
-	cmd.Flags().BoolVar(&o.LabelsOnly, "labels-only", false, "derive verdicts from the rules' labels alone, as for any other reader")
+		"reader to measure: rules; with --ablation=false, also model (the selected language model) or a file of weights (default: rules)")
+	cmd.Flags().BoolVar(&o.LabelsOnly, "labels-only", false, "derive verdicts only from the labels that the rules assign to passages, as for any other reader")
 	return cmd
 }
 
 func (a *app) runEvalJudgement(ctx context.Context, o JudgementOptions) error {
 	if a.EvalJudgement == nil {
-		return runtimeError("this build does not support measuring the judgement")
+		return runtimeError("this build of the program can't measure the judgement")
 	}
 	if o.Set != "" {
 		if err := requireFolder(o.Set); err != nil {
@@ -200,9 +201,9 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 		name = filepath.Clean(o.Set)
 	}
 	p.Title("Judgement on %s", name)
-	controls := "of the starter catalog"
+	controls := "from the starter catalog"
 	if o.Workbook != "" {
-		controls = "of " + filepath.Clean(o.Workbook)
+		controls = "from " + filepath.Clean(o.Workbook)
 	}
 	p.Fields(
 		field("rules", r.Rules),
@@ -234,8 +235,8 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 	if o.Ablate && !o.Model && o.Weights == "" {
 		p.Blank()
 		p.Text(
-			"One document is removed at a time. Of the controls based on it alone, DETECTED is the share whose verdict drops " +
-				"and EMPTIED the share left without evidence; DISTURBED is the share of other controls whose verdict changes.",
+			"One document at a time is removed. DETECTED is the share of controls based only on that document whose verdict drops; " +
+				"EMPTIED is the share of these controls left without evidence. DISTURBED is the share of other controls whose verdict changes.",
 		)
 	}
 	if len(r.Sets) > 0 {
@@ -248,8 +249,8 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 			}
 			p.Blank()
 			p.Text(
-				"The rules and the %s agree on %d of %d controls: %d of these verdicts match the label. Of the other %d, the %s "+
-					"matches the label on %d, the rules on %d.", reader, c.Agree, c.Agree+c.Differ, c.AgreeRight, c.Differ, reader, c.ReaderRight, c.RulesRight,
+				"The rules and the %s agree on %d of %d controls, and %d of these verdicts match the label. For the other %d controls, the verdict of the %s "+
+					"matches the label in %d cases, the verdict of the rules in %d.", reader, c.Agree, c.Agree+c.Differ, c.AgreeRight, c.Differ, reader, c.ReaderRight, c.RulesRight,
 			)
 		}
 	}
@@ -265,7 +266,7 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 			byKind = append(byKind, fmt.Sprintf("%d %s", n.ByKind[kind], kind))
 		}
 		p.Text(
-			"%d of %d passages that are not evidence were mistaken for it (%.1f%%): %s.",
+			"%d of %d passages that are not evidence were mistaken for evidence (%.1f%%): %s.",
 			n.Counted,
 			n.Passages,
 			100*n.Share,

@@ -261,7 +261,7 @@ func (a *app) gapListFindings() *cobra.Command {
 	f.StringVar(&in.Domain, "domain", "", "only findings of this domain, such as BCD")
 	f.StringVar(&in.Owner, "owner", "", "only findings of this owner, by name")
 	f.StringVar(&in.Q, "query", "", "only findings with these words")
-	f.StringVar(&in.Where, "where", "", "only those that this filter selects, e.g. 'severity == \"high\" && owner == \"\"'")
+	f.StringVar(&in.Where, "where", "", "show only items that match this filter, e.g. 'severity == \"high\" && owner == \"\"'")
 	f.StringVar(&in.Sort, "sort", "", "sort order, such as -severity,owner")
 	l.addFlags(cmd, 0)
 	return cmd

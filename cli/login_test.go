@@ -306,7 +306,7 @@ func TestOrganizations(t *testing.T) {
 	d.runs(0, "", words("--org BETA assess create InBeta"))
 	d.runs(0, "", words("--org beta-europe assess list --jq .data[].name"), "InBeta")
 	d.runs(0, "", words("--org beta whoami"), "Beta, as owner")
-	d.runs(2, "", words("--org gamma assess list"), "none of your organizations has the id, slug or name", "acme, beta-europe")
+	d.runs(2, "", words("--org gamma assess list"), "none of your organizations has the ID, slug or name", "acme, beta-europe")
 	d.runs(0, "", words("use --org beta"), "in Beta")
 	d.runs(0, "", words("assess list --jq .data[].name"), "InBeta")
 	d.runs(0, "", words("org list"), "*  Beta", "acme", "owner")

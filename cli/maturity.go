@@ -205,7 +205,7 @@ func (a *app) maturityListScores() *cobra.Command {
 	cmd.Flags().StringVar(&in.Domain, "domain", "", "only this domain, e.g. IAC")
 	cmd.Flags().BoolVar(&below, "below-target", false, "only scores below their target")
 	cmd.Flags().StringVar(&in.Q, "query", "", "only scores containing these words")
-	cmd.Flags().StringVar(&in.Where, "where", "", "only those that this filter selects, e.g. 'level < target'")
+	cmd.Flags().StringVar(&in.Where, "where", "", "show only items that match this filter, e.g. 'level < target'")
 	cmd.Flags().StringVar(&in.Sort, "sort", "", "sort order, e.g. level,control_code; an unknown name lists the valid ones")
 	l.addFlags(cmd, 0)
 	return cmd

@@ -265,7 +265,7 @@ func (a *app) poamListItems() *cobra.Command {
 	f.StringVar(&in.ControlCode, "control", "", "only this control")
 	f.StringVar(&in.Owner, "owner", "", "only this owner (part of the name is enough)")
 	f.StringVar(&in.Q, "query", "", "only items containing these words")
-	f.StringVar(&in.Where, "where", "", "only those that this filter selects, e.g. 'status == \"open\" && due < \"2027-03-01\"'")
+	f.StringVar(&in.Where, "where", "", "show only items that match this filter, e.g. 'status == \"open\" && due < \"2027-03-01\"'")
 	f.StringVar(&in.Sort, "sort", "", "sort order, e.g. due_date,-severity; an unknown name lists the valid ones")
 	l.addFlags(cmd, 0)
 	return cmd

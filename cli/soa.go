@@ -310,7 +310,7 @@ func (a *app) soaItems() *cobra.Command {
 	f.BoolVar(&review, "needs-review", false, "only items that need review")
 	f.BoolVar(&disagreement, "disagreement", false, "only items on which the second reader disagrees")
 	f.StringVar(&in.Q, "query", "", "only items containing these words")
-	f.StringVar(&in.Where, "where", "", "only those that this filter selects, e.g. 'domain == \"IAC\" && confidence < 0.5'")
+	f.StringVar(&in.Where, "where", "", "show only items that match this filter, e.g. 'domain == \"IAC\" && confidence < 0.5'")
 	f.StringVar(&in.Sort, "sort", "", "sort order, e.g. owner,control_code; an unknown name lists the valid ones")
 	l.addFlags(cmd, 0)
 	return cmd

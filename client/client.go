@@ -136,7 +136,7 @@ func (c *Client) call(ctx context.Context, op *api.Operation, in, out any, inOrg
 	}
 	dec := json.NewDecoder(io.LimitReader(resp.Body, maxResponseBytes))
 	if err := dec.Decode(out); err != nil {
-		return fmt.Errorf("reading the response of %s %s: %w", op.Method, op.Path, err)
+		return fmt.Errorf("can't read the response to %s %s: %w", op.Method, op.Path, err)
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ var (
 	ErrUnreachable = errors.New("no answer")
 	// ErrConnectionLost is wrapped by the error returned if an engine received the request but disconnected before
 	// responding: the request may or may not have been executed.
-	ErrConnectionLost = errors.New("the connection was lost before the response")
+	ErrConnectionLost = errors.New("the connection was lost before the server responded")
 )
 
 // sendRetryingWhenRateLimited sends a request. If the server asks to slow down, it waits and retries, for
@@ -279,13 +279,13 @@ func (c *Client) sendOnce(req *http.Request) (*http.Response, error) {
 func decodeError(resp *http.Response) error {
 	if to := resp.Header.Get("Location"); resp.StatusCode < 400 && to != "" {
 		return fmt.Errorf(
-			"the server redirects to %s; if that is intended, use it as the server address (credentials are not sent to another address)",
+			"the server redirects to %s; if this is intended, use that address as the server address (credentials are not sent to other addresses)",
 			to,
 		)
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
-		return fmt.Errorf("reading the error response: %w", err)
+		return fmt.Errorf("can't read the error response: %w", err)
 	}
 	var env api.ErrorEnvelope
 	if json.Unmarshal(b, &env) != nil || env.Error == nil || env.Error.HTTPStatus() == 0 {
@@ -311,7 +311,7 @@ func (v *verifiedContent) Read(b []byte) (int, error) {
 	v.hash.Write(b[:n])
 	if errors.Is(err, io.EOF) {
 		if got := hex.EncodeToString(v.hash.Sum(nil)); got != v.want {
-			err = fmt.Errorf("the file was altered on the way: its SHA-256 is %s, but the server named %s; try again", got, v.want)
+			err = fmt.Errorf("the file was changed during the transfer: its SHA-256 hash is %s, but the server sent %s; try again", got, v.want)
 		}
 	}
 	return n, err

@@ -40,7 +40,7 @@ func (c *Client) encodeRequest(ctx context.Context, op *api.Operation, in any) (
 		path = strings.Replace(path, "{"+name+"}", url.PathEscape(value), 1)
 	}
 	if strings.Contains(path, "{") {
-		return nil, fmt.Errorf("the input of %s is missing parameters required by %s", op.ID, op.Path)
+		return nil, fmt.Errorf("the input of %s lacks parameters that the path %s requires", op.ID, op.Path)
 	}
 	if len(p.query) > 0 {
 		path += "?" + p.query.Encode()
@@ -114,7 +114,7 @@ func (p *requestParts) encodeBody(op *api.Operation) (body io.Reader, contentTyp
 	}
 	b, err := json.Marshal(p.body)
 	if err != nil {
-		return nil, "", fmt.Errorf("encoding the input of %s: %w", op.ID, err)
+		return nil, "", fmt.Errorf("can't encode the input of %s: %w", op.ID, err)
 	}
 	return bytes.NewReader(b), "application/json", nil
 }

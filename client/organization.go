@@ -89,7 +89,7 @@ func FindOrganization(memberOf []api.MyOrganization, idOrName string) (*api.MyOr
 	case len(named) > 1:
 		return nil, api.Invalid(
 			"org",
-			"%d organizations have the name %q; choose one by its slug: %s",
+			"%d organizations have the name %q; specify one of them by its slug: %s",
 			len(named),
 			idOrName,
 			strings.Join(slugs, ", "),
@@ -97,5 +97,5 @@ func FindOrganization(memberOf []api.MyOrganization, idOrName string) (*api.MyOr
 	case len(all) == 0:
 		return nil, api.Invalid("org", "you don't belong to any organization, including %q", idOrName)
 	}
-	return nil, api.Invalid("org", "none of your organizations has the id, slug or name %q; available: %s", idOrName, strings.Join(all, ", "))
+	return nil, api.Invalid("org", "none of your organizations has the ID, slug or name %q; your organizations are: %s", idOrName, strings.Join(all, ", "))
 }

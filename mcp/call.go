@@ -113,13 +113,13 @@ func (c *toolCaller) call(ctx context.Context, t *tool, arguments json.RawMessag
 	case len(b) > maxResultBytes && t.isPaged:
 		return "", api.Invalid(
 			"limit",
-			"the response is larger than %d KiB; request fewer records with limit, and the next ones with cursor",
+			"the response is larger than %d KiB; request fewer records with limit, and request the next page with cursor",
 			maxResultBytes>>10,
 		)
 	case len(b) > maxResultBytes:
 		return "", api.Invalid(
 			"arguments",
-			"the response is larger than %d KiB; request part of it, or ask a person to save it with `service api %s`",
+			"the response is larger than %d KiB; request only part of the data, or ask a person to save the response with `service api %s`",
 			maxResultBytes>>10,
 			t.op.ID,
 		)
@@ -161,7 +161,7 @@ func (t *tool) buildRequest(arguments json.RawMessage) (string, io.Reader, http.
 		case slices.Contains(t.bodyFields, name):
 			fields[name] = given[name]
 		default:
-			return "", nil, nil, api.Invalid(name, "%s has no argument %q; its arguments are %s", t.op.ID, name, t.argumentNames())
+			return "", nil, nil, api.Invalid(name, "the operation %s has no argument %q; the valid arguments are %s", t.op.ID, name, t.argumentNames())
 		}
 	}
 	if _, after, open := strings.Cut(path, "{"); open {

@@ -111,7 +111,7 @@ func (d *document) newTool(op *api.Operation) (*tool, bool, error) {
 		properties, _ := body["properties"].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(properties)) {
 			if _, taken := fields[name]; taken {
-				return nil, false, fmt.Errorf("%s has %q both as a parameter and in its body", op.ID, name)
+				return nil, false, fmt.Errorf("the operation %s has %q both as a parameter and as a field of its request body", op.ID, name)
 			}
 			fields[name] = properties[name]
 			t.bodyFields = append(t.bodyFields, name)
@@ -159,7 +159,7 @@ func (d *document) resolveObject(s map[string]any) (map[string]any, error) {
 		s = to
 	}
 	if s["type"] != "object" {
-		return nil, fmt.Errorf("it is not an object")
+		return nil, fmt.Errorf("the schema is not an object")
 	}
 	return s, nil
 }

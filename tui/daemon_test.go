@@ -285,13 +285,13 @@ func daemonAnswersWrongly(t *testing.T, h *home) {
 		f     http.HandlerFunc
 		wants string
 	}{
-		{"a page", says(200, "text/html", "<html>Welcome\x1b[2J</html>"), "reading the response of PATCH"},
-		{"garbage", says(200, asJSON, "\x00\xff{{{"), "reading the response of PATCH"},
-		{"nothing", says(200, asJSON, ""), "reading the response of PATCH"},
-		{"half", says(200, asJSON, `{"id": "x", "control_co`), "reading the response of PATCH"},
+		{"a page", says(200, "text/html", "<html>Welcome\x1b[2J</html>"), "can't read the response to PATCH"},
+		{"garbage", says(200, asJSON, "\x00\xff{{{"), "can't read the response to PATCH"},
+		{"nothing", says(200, asJSON, ""), "can't read the response to PATCH"},
+		{"half", says(200, asJSON, `{"id": "x", "control_co`), "can't read the response to PATCH"},
 		{"another shape", says(200, asJSON, `{"hello": "world"}`), "invalid response to PATCH"},
-		{"a list", says(200, asJSON, `[1, 2]`), "reading the response of PATCH"},
-		{"another kind", says(200, asJSON, `{"id": 5, "revision": "x"}`), "reading the response of PATCH"},
+		{"a list", says(200, asJSON, `[1, 2]`), "can't read the response to PATCH"},
+		{"another kind", says(200, asJSON, `{"id": 5, "revision": "x"}`), "can't read the response to PATCH"},
 		{
 			"of something else",
 			says(200, asJSON, `{"id": "x", "control_code": "ZZZ-99", "revision": 2, "data": [], "pagination": {}}`),

@@ -212,12 +212,12 @@ func TestLostAnswer(t *testing.T) {
 		return client.ErrConnectionLost
 	}
 	s.press("s", "2")
-	s.sees("the connection was lost before the response", "1 change is kept")
+	s.sees("the connection was lost before the server responded", "1 change is kept")
 	s.press("ctrl+r")
 	if f.items[0].Revision != 2 || s.app.saver.unsavedCount() != 0 {
 		t.Errorf("revision %d, %d wait", f.items[0].Revision, s.app.saver.unsavedCount())
 	}
-	s.misses("changed by", "the connection was lost before the response")
+	s.misses("changed by", "the connection was lost before the server responded")
 }
 
 func TestRefusedChange(t *testing.T) {

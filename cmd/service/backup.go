@@ -80,8 +80,8 @@ func writeBackup(ctx context.Context, target cli.Target, o cli.BackupOptions) (b
 	}
 	// A daemon may have a different view of the file system, for example as a systemd unit with PrivateTmp.
 	if info, err := os.Stat(o.Path); err != nil || info.Size() != b.Size {
-		return nil, fmt.Errorf("the process that has the data folder open wrote %s, but this process can't find it: the two see "+
-			"different folders, for example because of systemd's PrivateTmp or a container; name a folder that both see, such as backups in the data folder", o.Path)
+		return nil, fmt.Errorf("the process that is using the data folder wrote %s, but this process can't find the file: the two processes see "+
+			"different folders, for example because of systemd's PrivateTmp or a container; specify a folder that both processes can see, such as the \"backups\" subfolder of the data folder", o.Path)
 	}
 	return b, nil
 }
@@ -102,8 +102,8 @@ func requestBackup(ctx context.Context, conn net.Conn, in backupRequest, progres
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the process that has the data folder open can't write backups (%s): it runs another version of this program, "+
-			"or is stopping; restart the daemon, or try again", resp.Status)
+		return nil, fmt.Errorf("the process that is using the data folder can't write backups (%s), because it is a different version of this program "+
+			"or is shutting down; restart the daemon or try again", resp.Status)
 	}
 	lines := json.NewDecoder(resp.Body)
 	for {
@@ -112,7 +112,7 @@ func requestBackup(ctx context.Context, conn net.Conn, in backupRequest, progres
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			return nil, errors.New("the process that has the data folder open ended while writing the backup; no backup was written; try again")
+			return nil, errors.New("the process that was using the data folder ended before the backup was complete; no backup was written; try again")
 		}
 		switch {
 		case e.Error != "":
@@ -196,7 +196,7 @@ func (o *folderOwner) writeBackup(ctx context.Context, in backupRequest, progres
 // folder.
 func explainBackupError(path string, err error) error {
 	if errors.Is(err, store.ErrReadOnly) {
-		return fmt.Errorf("%w; the file is written by process %d, as user %d", err, os.Getpid(), os.Getuid())
+		return fmt.Errorf("%w; process %d (user ID %d) needs permission to write the file", err, os.Getpid(), os.Getuid())
 	}
 	return err
 }
@@ -209,7 +209,7 @@ func additionalBackupFiles(dir string, includeKeys bool) (map[string][]byte, err
 	switch {
 	case err == nil:
 		if err := checkBackupFile(modelFile, b); err != nil {
-			return nil, fmt.Errorf("%s is damaged; choose the model again with `service model use`: %w", filepath.Join(dir, modelFile), err)
+			return nil, fmt.Errorf("%s is damaged; select the model again with `service model use`: %w", filepath.Join(dir, modelFile), err)
 		}
 		files[modelFile] = b
 	case !errors.Is(err, fs.ErrNotExist):
@@ -256,7 +256,7 @@ func readOptions(o cli.ReadBackupOptions) (store.ReadOptions, error) {
 		return out, fmt.Errorf("the identity file can't be read: %w", err)
 	}
 	if out.Identities, err = age.ParseIdentities(bytes.NewReader(text)); err != nil { // these errors don't contain keys
-		return out, fmt.Errorf("%s is not an age identity file; it needs a line AGE-SECRET-KEY-1…, as written by `age-keygen -o`", o.IdentityFile)
+		return out, fmt.Errorf("%s is not an age identity file; the file must contain a line that begins with AGE-SECRET-KEY-1, as written by `age-keygen -o`", o.IdentityFile)
 	}
 	return out, nil
 }
@@ -314,13 +314,13 @@ func restoreBackup(ctx context.Context, target cli.Target, o cli.ReadBackupOptio
 		}
 	}
 	if target.Store != "" {
-		return nil, errors.New("a backup is restored to a data folder, but SERVICE_STORE or the configuration file names a database; " +
-			"unset it, restore to a new folder with --data, and copy the records from there to an empty database")
+		return nil, errors.New("a backup can be restored only to a data folder, but SERVICE_STORE or the configuration file specifies a database; " +
+			"remove this setting, restore to a new folder with --data, and copy the records from that folder to an empty database")
 	}
 	before := replacedFiles(dir)
 	m, err := store.Restore(ctx, o.Path, storeOptions(dir, newCommandLogger(false)), r)
 	if errors.Is(err, store.ErrLocked) {
-		return nil, fmt.Errorf("the data folder %s is in use; stop the daemon, or restore to another folder with --data: %w", dir, err)
+		return nil, fmt.Errorf("the data folder %s is in use; stop the daemon or restore to another folder with --data: %w", dir, err)
 	}
 	if err != nil {
 		return nil, explainReadError(err)

@@ -37,7 +37,7 @@ func (c *certificate) readFiles() error {
 	for i, path := range []string{c.cert, c.key} {
 		info, err := os.Stat(path)
 		if err != nil {
-			return fmt.Errorf("reading the TLS certificate: %w", err)
+			return fmt.Errorf("can't read the TLS certificate: %w", err)
 		}
 		seen[i] = info
 	}
@@ -93,7 +93,7 @@ func (c *certificate) reload() {
 // reloadLocked reads the files again; mu must be held.
 func (c *certificate) reloadLocked() {
 	if err := c.readFiles(); err != nil {
-		c.log.Error("TLS certificate not reloaded; the old one stays in use", "error", err)
+		c.log.Error("the TLS certificate could not be reloaded; the old certificate remains in use", "error", err)
 		return
 	}
 	c.log.Info("TLS certificate reloaded", "expires", c.keyPair.Leaf.NotAfter)

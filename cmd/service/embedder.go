@@ -19,7 +19,7 @@ func (m embedderConfig) newEmbedder(env func(string) string) (embed.Embedder, er
 	}
 	e, err := remote.New(remote.Options{Model: m.name, URL: m.url, Key: env("SERVICE_EMBEDDER_KEY")})
 	if err != nil {
-		return nil, fmt.Errorf("the settings embedder and embedder-url (SERVICE_EMBEDDER, SERVICE_EMBEDDER_URL): %w", err)
+		return nil, fmt.Errorf("the settings embedder and embedder-url (SERVICE_EMBEDDER, SERVICE_EMBEDDER_URL) are invalid: %w", err)
 	}
 	return e, nil
 }

@@ -105,7 +105,7 @@ func modelForEval(
 		return "", nil, err
 	}
 	if m == nil {
-		return "", nil, errors.New("no language model is chosen; choose one with `service model use`")
+		return "", nil, errors.New("no language model is selected; select a model with `service model use`")
 	}
 	s := m.Status(ctx)
 	if !s.Ready {
@@ -117,7 +117,7 @@ func modelForEval(
 			Cost: limits.Cost(c.PromptTokens, c.CompletionTokens),
 		})
 		if c.Digest != "" && c.Digest != s.Digest {
-			return fmt.Errorf("the server serves another model: its digest is %s, not %s", c.Digest, s.Digest)
+			return fmt.Errorf("the server uses a different model: the model's digest is %s, not %s", c.Digest, s.Digest)
 		}
 		return nil
 	}}

@@ -44,11 +44,11 @@ func examineMachine(ctx context.Context, o cli.ExamineOptions) []cli.Diagnostic 
 		out,
 		examinePDF(),
 		examineOCR(ctx),
-		examineFolder("state folder", locations.State, "recent choices can't be remembered"),
+		examineFolder("state folder", locations.State, "the most recently used settings can't be saved"),
 		examineFolder(
 			"cache folder",
 			locations.Cache,
-			"every command has to recompile the PDF reader",
+			"every command that reads PDF files has to recompile the PDF reader",
 		),
 		examineFolder("temporary folder", os.TempDir(), "uploads and reports fail"),
 		examineEnvironmentValues(),
@@ -58,10 +58,10 @@ func examineMachine(ctx context.Context, o cli.ExamineOptions) []cli.Diagnostic 
 func examineDataFolder(at cli.Paths) cli.Diagnostic {
 	f := cli.Diagnostic{Component: "data folder", State: cli.DiagnosticOK, Detail: at.Data}
 	info, err := os.Stat(at.Data)
-	elsewhere := "choose another with --data or SERVICE_DATA"
+	elsewhere := "choose another folder with --data or SERVICE_DATA"
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.State, f.Detail = cli.DiagnosticNote, at.Data+" doesn't exist yet; the first command that needs it creates it"
+		f.State, f.Detail = cli.DiagnosticNote, fmt.Sprintf("%s doesn't exist yet; the first command that needs the folder creates it", at.Data)
 		if err := checkWritable(nearestExisting(at.Data)); err != nil {
 			f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, fmt.Sprintf(
 				"%s doesn't exist and can't be created: %v",
@@ -83,7 +83,7 @@ func examineDataFolder(at cli.Paths) cli.Diagnostic {
 			), "grant this user write access, or "+elsewhere
 		} else if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 			f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, fmt.Sprintf(
-				"%s has mode %04o: other users of this machine can read it",
+				"%s has mode %04o: other users of this machine can read the folder",
 				at.Data,
 				info.Mode().Perm(),
 			), "chmod 700 "+at.Data
@@ -122,7 +122,7 @@ func examineFolder(part, dir, consequence string) cli.Diagnostic {
 			Component: part,
 			State:     cli.DiagnosticWarning,
 			Detail:    fmt.Sprintf("%s is not writable: %v; %s", dir, err, consequence),
-			Remedy:    "make it writable, or choose another (`service config path --all` lists all)",
+			Remedy:    "make the folder writable, or choose another folder (`service config path --all` lists all folders)",
 		}
 	}
 	return cli.Diagnostic{Component: part, State: cli.DiagnosticOK, Detail: dir}
@@ -133,10 +133,10 @@ func examineDisk(at cli.Paths) cli.Diagnostic {
 	f := cli.Diagnostic{Component: "free disk", State: cli.DiagnosticOK}
 	switch {
 	case !known:
-		f.State, f.Detail = cli.DiagnosticNote, "unknown on this system"
+		f.State, f.Detail = cli.DiagnosticNote, "free disk space can't be determined on this system"
 	case free < engine.MinFreeDisk:
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, fmt.Sprintf(
-			"only %d MB left on the data folder's disk",
+			"only %d MB of free space is left on the data folder's disk",
 			free/1_000_000,
 		), "free some space: the next upload or import may fail"
 	default:
@@ -156,7 +156,7 @@ func examineDaemon(ctx context.Context, at cli.Paths) cli.Diagnostic {
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "stop that process and run the command again"
 	case p != nil && p.Version != programVersion():
 		f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, fmt.Sprintf(
-			"process %d has version %s, this program has version %s",
+			"process %d has version %s, but this program has version %s",
 			p.PID,
 			p.Version,
 			programVersion(),
@@ -164,11 +164,11 @@ func examineDaemon(ctx context.Context, at cli.Paths) cli.Diagnostic {
 	case p != nil && p.Daemon:
 		f.Detail = fmt.Sprintf("process %d, listening on %s, socket %s", p.PID, strings.Join(p.Listen, ", "), at.Socket)
 	case p != nil:
-		f.Detail = fmt.Sprintf("none; the command with process ID %d has the folder open, and others connect through %s", p.PID, at.Socket)
+		f.Detail = fmt.Sprintf("no daemon is running; the command with process ID %d is using the data folder, and other commands connect through %s", p.PID, at.Socket)
 	case statErr == nil:
-		f.State, f.Detail = cli.DiagnosticNote, "not running; a killed process left "+at.Socket+", which the next command removes"
+		f.State, f.Detail = cli.DiagnosticNote, fmt.Sprintf("the daemon is not running; the next command will remove the socket %s of a killed process", at.Socket)
 	default:
-		f.State, f.Detail = cli.DiagnosticNote, "not running, and not needed by commands; `service daemon` starts one"
+		f.State, f.Detail = cli.DiagnosticNote, "the daemon is not running, and commands don't need it; `service daemon` starts it"
 	}
 	return f
 }
@@ -178,7 +178,7 @@ func examineBackups(at cli.Paths) cli.Diagnostic {
 	status, err := backupschedule.ReadStatus(at.Data)
 	if err != nil {
 		return cli.Diagnostic{
-			Component: "backup", State: cli.DiagnosticWarning, Detail: err.Error(), Remedy: "delete the file; the next backup creates it again",
+			Component: "backup", State: cli.DiagnosticWarning, Detail: err.Error(), Remedy: "delete the file; the next backup will create a new file",
 		}
 	}
 	s := status.Summarize(time.Now())
@@ -192,19 +192,19 @@ func examineModel(ctx context.Context, dataFolder string) cli.Diagnostic {
 	s, err := analysisModelStatus(ctx, dataFolder)
 	switch {
 	case err != nil:
-		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "choose it again with `service model use MODEL`"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "select the model again with `service model use MODEL`"
 	case s.Model == "builtin":
-		f.Detail = "builtin: analyses use rules, and evidence is read without a model"
+		f.Detail = "builtin: analyses and evidence use built-in rules, without a language model"
 	case !s.Ready:
 		f.State, f.Detail = cli.DiagnosticWarning, s.Model+" at "+s.Server+": "+s.Problem
-		f.Remedy = "check that its server is running and has the model; until then the built-in rules are used"
+		f.Remedy = "check that the model's server is running and has the model; until then, the built-in rules are used"
 	default:
 		f.Detail = s.Model + " at " + s.Server
 		if s.Digest != "" {
 			f.Detail += ", digest " + s.Digest[:min(len(s.Digest), 12)]
 		}
 		if s.Remote {
-			f.Detail += "; passages that it reads leave this machine"
+			f.Detail += "; passages are sent to this server, which is not on this machine"
 		}
 	}
 	return f
@@ -227,16 +227,16 @@ func examineOCR(ctx context.Context) cli.Diagnostic {
 	f := cli.Diagnostic{Component: "pictures", State: cli.DiagnosticOK}
 	languages := os.Getenv("SERVICE_OCR")
 	if languages == "off" {
-		f.State, f.Detail = cli.DiagnosticNote, "turned off by SERVICE_OCR: images and scans are not read"
+		f.State, f.Detail = cli.DiagnosticNote, "OCR is turned off by SERVICE_OCR, so images and scans are not read"
 		return f
 	}
 	eye, err := ocr.FindTesseract(languages, os.Getenv)
 	switch {
 	case err != nil:
-		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, "SERVICE_OCR: "+err.Error(), "set it to languages such as eng+deu, or to off"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, "SERVICE_OCR: "+err.Error(), "set SERVICE_OCR to languages such as eng+deu, or to off"
 		return f
 	case eye == nil:
-		f.State, f.Detail = cli.DiagnosticNote, "tesseract is not installed: images and scans are not read"
+		f.State, f.Detail = cli.DiagnosticNote, "tesseract is not installed, so images and scans are not read"
 		f.Remedy = "install tesseract (package tesseract-ocr) if you have scans"
 		return f
 	}
@@ -247,10 +247,10 @@ func examineOCR(ctx context.Context) cli.Diagnostic {
 	case err != nil:
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "reinstall tesseract, or set SERVICE_OCR=off"
 	case len(missing) > 0:
-		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, "tesseract has no data for "+strings.Join(
+		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, "tesseract lacks language data for "+strings.Join(
 			missing,
 			", ",
-		), "install it (packages tesseract-ocr-LANGUAGE), or set other languages in SERVICE_OCR"
+		), "install the language data (package tesseract-ocr-LANGUAGE), or set other languages in SERVICE_OCR"
 	default:
 		f.Detail = "tesseract, reading " + eye.Languages()
 	}
@@ -275,7 +275,7 @@ func examineEnvironmentValues() cli.Diagnostic {
 	if text := os.Getenv("SERVICE_LOG"); text != "" {
 		var level slog.Level
 		if level.UnmarshalText([]byte(text)) != nil {
-			wrong = append(wrong, fmt.Sprintf("SERVICE_LOG is %q: use debug, info, warn or error", text))
+			wrong = append(wrong, fmt.Sprintf("SERVICE_LOG is %q; use debug, info, warn or error", text))
 		}
 	}
 	if len(wrong) > 0 {
@@ -283,8 +283,8 @@ func examineEnvironmentValues() cli.Diagnostic {
 			Component: "variables",
 			State:     cli.DiagnosticFailed,
 			Detail:    strings.Join(wrong, "; "),
-			Remedy:    "correct or unset them; `service help environment` lists them",
+			Remedy:    "correct or unset the variables; `service help environment` describes all variables",
 		}
 	}
-	return cli.Diagnostic{Component: "variables", State: cli.DiagnosticOK, Detail: "all set variables are valid"}
+	return cli.Diagnostic{Component: "variables", State: cli.DiagnosticOK, Detail: "all environment variables that are set are valid"}
 }

@@ -16,7 +16,7 @@ func mailServer(env func(string) string) (*mail.Server, error) {
 		for _, name := range []string{"SERVICE_SMTP_FROM", "SERVICE_SMTP_PASSWORD", "SERVICE_SMTP_PASSWORD_FILE"} {
 			if env(name) != "" {
 				return nil, fmt.Errorf(
-					"%s is set but SERVICE_SMTP_URL is not: set it to the mail server, e.g. smtp://USER@smtp.acme.example:587",
+					"%s is set, but SERVICE_SMTP_URL is not; set SERVICE_SMTP_URL to the mail server's address, e.g. smtp://USER@smtp.acme.example:587",
 					name,
 				)
 			}

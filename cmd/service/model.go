@@ -72,7 +72,7 @@ func readModelChoice(dir string) (c modelChoice, err error) {
 	}
 	if err := json.Unmarshal(b, &c); err != nil {
 		return c, fmt.Errorf(
-			"%s is damaged; delete it and choose the model again with `service model use`: %w", modelChoicePath(dir), err,
+			"%s is damaged; delete the file and select the model again with `service model use`: %w", modelChoicePath(dir), err,
 		)
 	}
 	return c, nil
@@ -165,7 +165,7 @@ func pullModel(
 		return nil, err
 	}
 	if m == nil {
-		return nil, errors.New("the built-in rules need no model; name one, e.g. ollama/qwen3:8b")
+		return nil, errors.New("no model was specified, and the built-in rules don't need one; specify the model to download, e.g. ollama/qwen3:8b")
 	}
 	if err := m.Pull(ctx, func(p llm.PullProgress) { progress(p.Status, p.Done, p.Total) }); err != nil {
 		return nil, err

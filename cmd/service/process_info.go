@@ -132,14 +132,14 @@ func sendProcessRequest(ctx context.Context, dir, method, path string, body io.R
 	resp, err := client.OneRequestTransport(conn).RoundTrip(req)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("a process has the data folder %s open but doesn't respond: %w", dir, err)
+			return nil, fmt.Errorf("a process is using the data folder %s but doesn't respond: %w", dir, err)
 		}
 		return nil, nil // the process has just ended
 	}
 	defer resp.Body.Close()
 	var p cli.Process
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&p); err != nil || resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the process that has the data folder %s open runs another version of this program (%s)", dir, resp.Status)
+		return nil, fmt.Errorf("the process that is using the data folder %s is a different version of this program (%s)", dir, resp.Status)
 	}
 	return &p, nil
 }

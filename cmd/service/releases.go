@@ -33,7 +33,7 @@ func fetchReleaseResponse(ctx context.Context, address string, t cli.Target, lim
 		case u.Scheme == "http" && (t.InsecureHTTP || client.IsLoopback(u.Hostname())):
 			return nil
 		}
-		return fmt.Errorf("%s is not a valid releases address: use https://…", u.Redacted())
+		return fmt.Errorf("%s is not a valid address for releases; use an address that begins with https://", u.Redacted())
 	}
 	u, err := url.Parse(address)
 	if err != nil {
@@ -66,18 +66,18 @@ func fetchReleaseResponse(ctx context.Context, address string, t cli.Target, lim
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotFound:
-		return nil, fmt.Errorf("%s has nothing at this address: no release exists yet, or the address is wrong", u.Host)
+		return nil, fmt.Errorf("%s returned no release: either no release exists yet, or the address is wrong", u.Host)
 	case http.StatusForbidden, http.StatusTooManyRequests:
-		return nil, fmt.Errorf("%s rejected the request (%s): rate limit reached, or sign-in required", u.Host, resp.Status)
+		return nil, fmt.Errorf("%s rejected the request (%s): the rate limit was reached, or the server requires authentication", u.Host, resp.Status)
 	default:
 		return nil, fmt.Errorf("%s responded %s", u.Host, resp.Status)
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading the response of %s: %w", u.Host, err)
+		return nil, fmt.Errorf("can't read the response from %s: %w", u.Host, err)
 	}
 	if int64(len(b)) > limit {
-		return nil, fmt.Errorf("the response of %s exceeds the limit of %d KiB", u.Host, limit>>10)
+		return nil, fmt.Errorf("the response from %s exceeds the limit of %d KiB", u.Host, limit>>10)
 	}
 	return b, nil
 }

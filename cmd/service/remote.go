@@ -42,14 +42,14 @@ func serverTransport(caPath string) (*http.Transport, error) {
 	}
 	pem, err := regularfile.Read(caPath, maxConfigFile)
 	if err != nil {
-		return nil, fmt.Errorf("reading the certificate authority: %w", err)
+		return nil, fmt.Errorf("can't read the CA certificate: %w", err)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s contains no certificate in PEM format", caPath)
+		return nil, fmt.Errorf("%s doesn't contain a certificate in PEM format", caPath)
 	}
 	t.TLSClientConfig.RootCAs = pool
 	return t, nil

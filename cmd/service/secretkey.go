@@ -62,13 +62,13 @@ func (s *secretKeys) LoadOrCreate() ([]secretbox.Key, error) {
 	}
 	if s.keyring == nil {
 		return nil, fmt.Errorf(
-			"the encryption key for secrets is in a keyring that isn't available here; run as the user who stored it, or set %s",
+			"the encryption key for secrets is in a keyring that isn't available; run the program as the user who stored the key, or set %s",
 			secretKeyVariable,
 		)
 	}
 	text, err := s.keyring.Get(account)
 	if err != nil {
-		return nil, fmt.Errorf("reading the encryption key for secrets from the keyring: %w", err)
+		return nil, fmt.Errorf("can't read the encryption key for secrets from the keyring: %w", err)
 	}
 	return secretbox.ParseKeys(text, "the key in the keyring")
 }
@@ -91,7 +91,7 @@ func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 	switch {
 	case now == secretbox.Environment || place == secretbox.Environment:
 		return fmt.Errorf(
-			"the keys come from %s, which the program can't change: put a new key before them, as NEW,OLD, and restart",
+			"the keys are set in %s, which the program can't change; add the new key before the old keys, in the form NEW,OLD, and restart",
 			secretKeyVariable,
 		)
 	case place == secretbox.File:
@@ -112,7 +112,7 @@ func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 		account = "secret-key-" + keys[0].ID()
 	}
 	if err := s.keyring.Set(account, strings.ReplaceAll(strings.TrimSpace(secretbox.FormatKeys(keys)), "\n", ",")); err != nil {
-		return fmt.Errorf("storing the key in the keyring: %w", err)
+		return fmt.Errorf("can't store the encryption key in the keyring: %w", err)
 	}
 	if account == old {
 		return nil
@@ -124,11 +124,11 @@ func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 func (s *secretKeys) replaceFile(text string) (err error) {
 	f, err := os.CreateTemp(s.dir, ".secret-*.part") // CreateTemp creates files with mode 0600
 	if err != nil {
-		return fmt.Errorf("saving the encryption key for secrets: %w", err)
+		return fmt.Errorf("can't save the encryption key for secrets: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("saving the encryption key for secrets: %w", err), os.Remove(f.Name()))
+			err = errors.Join(fmt.Errorf("can't save the encryption key for secrets: %w", err), os.Remove(f.Name()))
 		}
 	}()
 	_, err = f.WriteString(text)
@@ -152,7 +152,7 @@ func allowedWebhookNetworks() (out []netip.Prefix, err error) {
 			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("SERVICE_WEBHOOK_ALLOW: %q is not a network; use e.g. 10.0.0.0/8 or 127.0.0.1", s)
+			return nil, fmt.Errorf("SERVICE_WEBHOOK_ALLOW: %q is not a network; use a value such as 10.0.0.0/8 or 127.0.0.1", s)
 		}
 		out = append(out, p)
 	}

@@ -172,7 +172,7 @@ func checkNoDaemonServes(ctx context.Context, dir string) error {
 
 // servedByError returns the error for a data folder that a daemon already serves.
 func servedByError(dir string, p *cli.Process) error {
-	return fmt.Errorf("a daemon already serves the data folder %s: process %d, listening on %s", dir, p.PID, strings.Join(p.Listen, ", "))
+	return fmt.Errorf("a daemon is already running on the data folder %s: process %d, listening on %s", dir, p.PID, strings.Join(p.Listen, ", "))
 }
 
 // openFolderWhenFree opens the folder, waiting for a command that has it open.
@@ -238,7 +238,7 @@ func (d *daemonServer) createFirstAdmin(ctx context.Context, a *cli.FirstAdmin) 
 	}
 	made, err := d.owner.engine.Identity.EnsureAdminWithEmail(ctx, a.Organization, a.Email, a.Password)
 	if err != nil {
-		return fmt.Errorf("creating the first admin: %w", err)
+		return fmt.Errorf("can't create the first admin: %w", err)
 	}
 	if made {
 		d.log.Info("created the first admin", "email", a.Email, "organization", a.Organization)
@@ -309,7 +309,7 @@ func (d *daemonServer) stop() error {
 		}
 		return err
 	case <-time.After(d.shutdownTimeout - time.Since(began) + abortGrace):
-		return fmt.Errorf("some work did not end within %s and was aborted; completed work is kept", d.shutdownTimeout)
+		return fmt.Errorf("some operations did not finish within %s and were aborted; the results of completed operations are kept", d.shutdownTimeout)
 	}
 }
 
@@ -321,7 +321,7 @@ func warnUnencrypted(log *slog.Logger, endpoints []endpoint, publicURL string) {
 	for _, e := range endpoints {
 		if !e.loopback && !e.secure {
 			log.Warn("this address is reachable from other machines, and passwords, keys and evidence are sent unencrypted: "+
-				"use --tls-cert and --tls-key, or listen on 127.0.0.1 behind a TLS proxy and set its address with --public-url", "listen", e.address)
+				"use --tls-cert and --tls-key, or listen on 127.0.0.1 behind a TLS proxy and set the proxy's address with --public-url", "listen", e.address)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func TestServeTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.signal(syscall.SIGHUP)
-	r.waitFor("TLS certificate not reloaded; the old one stays in use")
+	r.waitFor("the TLS certificate could not be reloaded; the old certificate remains in use")
 	if resp, err := ask(&tls.Config{}); err != nil || resp.TLS.PeerCertificates[0].SerialNumber.Int64() != 2 {
 		t.Errorf("with a broken file: %+v, %v", resp, err)
 	}

@@ -53,8 +53,8 @@ func sharedDataError(path string, info fs.FileInfo) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		owner = fmt.Sprintf(", owned by user %d", st.Uid)
 	}
-	return fmt.Errorf("other users of this machine can change %s (mode %#o%s), and with it every record; let only your own user write to it "+
-		"(`chmod go-w`, `chown`) or, if it is the volume of a container, set SERVICE_ALLOW_SHARED_DATA=true "+
-		"(for the daemon also --allow-shared-data)",
+	return fmt.Errorf("other users of this machine can change %s (mode %#o%s) and every record in it; allow only your own user to write to this folder "+
+		"(`chmod go-w`, `chown`) or, if it is a container volume, set SERVICE_ALLOW_SHARED_DATA=true "+
+		"(for the daemon, --allow-shared-data also works)",
 		path, info.Mode().Perm(), owner)
 }

@@ -70,8 +70,8 @@ func (s storage) connect(ctx context.Context, dir string, log *slog.Logger) (d *
 	return &unlockingDriver{DB: driver, unlock: unlock}, objects, nil
 }
 
-var errBucketWithoutDatabase = errors.New("SERVICE_BLOBS or the configuration file names a bucket for files, but no database for the records; " +
-	"set SERVICE_STORE too, or unset SERVICE_BLOBS to keep both in the data folder")
+var errBucketWithoutDatabase = errors.New("SERVICE_BLOBS or the configuration file specifies a bucket for files, but no database for records is specified; " +
+	"set SERVICE_STORE too, or unset SERVICE_BLOBS to keep files and records in the data folder")
 
 // bucketError is an error from opening the bucket.
 type bucketError struct{ error }
@@ -131,23 +131,23 @@ func (s storage) explainOpenError(dir string, err error) error {
 	case errors.Is(err, errBucketWithoutDatabase):
 		return err
 	case errors.As(err, &bucket):
-		return fmt.Errorf("opening the bucket for files: %w", err)
+		return fmt.Errorf("can't open the bucket for files: %w", err)
 	case errors.Is(err, store.ErrLocked):
 		return fmt.Errorf(
-			"another process has the data folder %s open but doesn't respond; if a new version was just started, it may be "+
-				"upgrading the database or restoring a backup: wait some minutes; otherwise stop it, or choose another folder with --data: %w",
+			"another process is using the data folder %s but doesn't respond. If a new version was just started, the process may be "+
+				"upgrading the database or restoring a backup; wait a few minutes. Otherwise, stop the process or choose another folder with --data: %w",
 			dir,
 			err,
 		)
 	case errors.Is(err, store.ErrUnavailable):
-		return fmt.Errorf("opening the database %s: check that it is running and that host, port, user, password and TLS settings "+
-			"are right: %w", s.name(), err)
+		return fmt.Errorf("can't open the database %s; check that the database is running and that the host, port, user, password and TLS settings "+
+			"are correct: %w", s.name(), err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, store.ErrReadOnly) && s.database == "":
-		return fmt.Errorf("the data folder %s is not writable; choose another with --data or SERVICE_DATA: %w", dir, err)
+		return fmt.Errorf("the data folder %s is not writable; choose another folder with --data or SERVICE_DATA: %w", dir, err)
 	case s.database != "":
-		return fmt.Errorf("opening the database %s: %w", s.name(), err)
+		return fmt.Errorf("can't open the database %s: %w", s.name(), err)
 	}
-	return fmt.Errorf("opening the data folder %s: %w", dir, err)
+	return fmt.Errorf("can't open the data folder %s: %w", dir, err)
 }
 
 // openPlace returns a place to copy from or to. The caller must close its driver, if it has one.
@@ -195,7 +195,7 @@ func copyStore(ctx context.Context, from, to cli.StorePlace, progress func(recor
 	}
 	s, err := store.Copy(ctx, o)
 	if errors.Is(err, store.ErrLocked) {
-		return nil, fmt.Errorf("stop the daemon and other commands that use the source or the target: %w", err)
+		return nil, fmt.Errorf("stop the daemon and all commands that use the source or the target: %w", err)
 	}
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func forbiddenModelError(by, model string) error {
 // modelStatus returns the status of the language model that may read the assessment's evidence.
 func (s *Service) modelStatus(ctx context.Context, org, assessment string) (*llm.Status, error) {
 	if s.model == nil {
-		return nil, api.Invalid("reader", "no language model is chosen; choose one with `service model use`, then restart a running daemon")
+		return nil, api.Invalid("reader", "no language model is selected; select a model with `service model use`, then restart the daemon if one is running")
 	}
 	st := s.model.Status(ctx)
 	if st.Remote {

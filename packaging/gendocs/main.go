@@ -31,14 +31,14 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return usageError("nothing to generate: give a command")
+		return usageError("no command was specified; use write or provenance")
 	}
 	f := flag.NewFlagSet("gendocs "+args[0], flag.ContinueOnError)
 	version := f.String("version", "", "version of the release")
-	unix := f.Int64("date", 0, "time of the commit, in seconds since 1970")
+	unix := f.Int64("date", 0, "time of the commit, as a Unix time in seconds")
 	commit := f.String("commit", "", "the commit's hash")
 	source := f.String("source", "", "address of the repository")
-	builder := f.String("builder", "", "address identifying the builder")
+	builder := f.String("builder", "", "address that identifies the builder")
 	if err := f.Parse(args[1:]); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ type buildInfo struct {
 func writeProvenance(b buildInfo, out string) error {
 	for name, value := range map[string]string{"-commit": b.commit, "-source": b.source, "-builder": b.builder} {
 		if value == "" {
-			return errors.New(name + " is missing: the provenance requires it")
+			return errors.New(name + " must be set, because the provenance requires it")
 		}
 	}
 	goVersion := "unknown"
