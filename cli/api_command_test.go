@@ -64,7 +64,7 @@ func TestRawCallByID(t *testing.T) {
 		{[]string{"api", "search-kb", "query=1", "-d", "{}"}, "not both"},
 		{[]string{"api", "GET"}, "followed by a single path that begins with /"},
 		{[]string{"api", "GET", "assessments"}, "begins with /"},
-		{[]string{"api", "GET", "/x", "-H", "nothing"}, "not of the form Name: value"},
+		{[]string{"api", "GET", "/x", "-H", "nothing"}, "must have the form 'NAME: VALUE'"},
 		{[]string{"api", "upload-document", "assessmentId=1"}, "file=@path"},
 		{[]string{"api", "POST", "/x", "--data", "{}"}, "-d or --body"},
 	} {

@@ -192,7 +192,7 @@ func TestWhichAssessmentIsMeant(t *testing.T) {
 	w.want(w.run("assess", "show"), 0, "One")
 	w.want(w.run("assess", "list"), 0, "*  One")
 	w.want(w.run("assess", "show", "-a", "Two"), 0, "Two")
-	w.want(w.run("assess", "show", "Three"), 3, `no assessment with the id or name "Three"`)
+	w.want(w.run("assess", "show", "Three"), 3, `no assessment with the ID or name "Three"`)
 	// Each data folder has its own current assessment.
 	w.want(w.run("assess", "show", "--data", t.TempDir()), 2, "there are 2 assessments")
 	w.fake.assessment("one", api.StateDraft)

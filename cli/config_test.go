@@ -102,7 +102,7 @@ func TestOrganizationVariable(t *testing.T) {
 		t.Errorf("a command on the data folder warns: %s", got.errOut)
 	}
 	w.env["SERVICE_SERVER"] = "https://grc.acme.example"
-	w.want(w.run("config", "show"), 0, "commands read SERVICE_DEFAULT_ORG or --org")
+	w.want(w.run("config", "show"), 0, "for commands, use SERVICE_DEFAULT_ORG or --org")
 	w.env["SERVICE_DEFAULT_ORG"] = "beta"
 	got := settingsShown(w)["org"]
 	if got.Value != "beta" || got.Source != "SERVICE_DEFAULT_ORG" {

@@ -18,7 +18,7 @@ func TestWhichLineIsMeant(t *testing.T) {
 		w.fake.findings = append(w.fake.findings, f)
 	}
 	edit := w.run("gap", "edit", "site-1", "--owner", "Ada")
-	w.want(edit, 2, idOf(50), "No fence in Oslo.", idOf(51), "No fence in Bergen.", "by its id")
+	w.want(edit, 2, idOf(50), "No fence in Oslo.", idOf(51), "No fence in Bergen.", "by its ID")
 	w.want(w.run("gap", "show", idOf(51)), 0, "No fence in Bergen.")
 
 	items := []*api.POAMItem{{POAMCode: "POAM-001"}, {POAMCode: "POAM-002"}}

@@ -402,14 +402,14 @@ func TestKeys(t *testing.T) {
 	machine.runs(0, key+"\n", words("login "+s.url+" --token-stdin"), "Signed in", "Acme, as owner")
 	machine.runs(0, "", words("assess list"))
 
-	renewed := strings.TrimSpace(d.runs(0, "", words("key rotate ci --grace 1h"), "works for another 1h").out)
+	renewed := strings.TrimSpace(d.runs(0, "", words("key rotate ci --grace 1h"), "will keep working for 1h").out)
 	machine.runs(0, "", words("assess list"))
 	d.runs(0, "", words("key rotate ci"), "The old secret no longer works")
 	machine.runs(5, "", words("assess list"), "invalid API key", "service login --token-stdin --context")
 	if renewed == key {
 		t.Error("the new secret is the old one")
 	}
-	d.runs(0, "", words("key revoke ci --yes"), "is revoked")
+	d.runs(0, "", words("key revoke ci --yes"), "has been revoked")
 	d.runs(3, "", words("key revoke ci --yes"), "no active API key")
 	machine.runs(0, "", words("logout"), "deleted here but still valid")
 }

@@ -150,7 +150,7 @@ func TestFilesTravel(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Content.Close()
-		if _, err := io.ReadAll(f.Content); err == nil || !strings.Contains(err.Error(), "altered on the way") {
+		if _, err := io.ReadAll(f.Content); err == nil || !strings.Contains(err.Error(), "changed during the transfer") {
 			t.Errorf("content that was altered on the way: %v", err)
 		}
 	})
