@@ -159,7 +159,7 @@ func (a *app) printAgentRun(ctx context.Context, r *api.AgentRun) error {
 // maxProposalsShown is the maximum number of proposals in human-readable output; -o json shows all of them.
 const maxProposalsShown = 20
 
-// formatProposals returns the first maxProposalsShown proposals, each in one line of at most 160 characters.
+// formatProposals returns the first maxProposalsShown proposals, each as one line of at most 160 characters.
 func formatProposals(all []map[string]any) []string {
 	var out []string
 	for i, m := range all {

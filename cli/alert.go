@@ -22,8 +22,8 @@ time, and again when the metric has recovered.`,
 	}, a.alertList(), a.alertCreate(), a.alertUpdate(), a.alertDelete())
 }
 
-// comparisons lists the comparison signs with their API operators. Longer signs come first, so that >= is not
-// parsed as >.
+// comparisons lists the comparison signs that users write, each with its API operator. Longer signs come first, so
+// that >= is not parsed as >.
 var comparisons = []struct{ sign, operator string }{
 	{">=", "gte"}, {"<=", "lte"}, {"==", "eq"}, {">", "gt"}, {"<", "lt"}, {"=", "eq"},
 }

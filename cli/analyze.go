@@ -172,8 +172,8 @@ func newAnalysisCommand[I, O any](
 	return cmd
 }
 
-// encodeAnalysisBody encodes flag values as a JSON request body. The values of evidenceContext and
-// ropaContext, which are JSON themselves, are embedded as they are, or left out if empty.
+// encodeAnalysisBody encodes flag values as a JSON request body. The values of evidenceContext and ropaContext already
+// are JSON, so they are embedded unchanged; empty ones are left out.
 func encodeAnalysisBody(fields []analysisField, values []string) ([]byte, error) {
 	m := map[string]any{}
 	for i, f := range fields {

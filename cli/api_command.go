@@ -88,8 +88,8 @@ type rawRequest struct {
 	header       http.Header
 }
 
-// buildRawRequest builds the request for the arguments of `service api`, which are either a method and a path or the
-// ID of an operation with its fields.
+// buildRawRequest builds the HTTP request from the arguments of `service api`: either a method and a path, or an
+// operation's ID followed by its fields.
 func (a *app) buildRawRequest(ctx context.Context, args []string, data string) (*rawRequest, error) {
 	if strings.ToUpper(args[0]) == args[0] && !strings.Contains(args[0], "-") {
 		if len(args) != 2 || !strings.HasPrefix(args[1], "/") {
@@ -177,7 +177,8 @@ func (a *app) printRawResponse(resp *http.Response, out string, force bool) erro
 	return a.out.PrintRecord(json.RawMessage(b))
 }
 
-// parseRawError returns the API error in a response, or an error with the response's status if it contains none.
+// parseRawError returns the API error in a response. If the response contains no API error, the returned error
+// contains the HTTP status.
 func parseRawError(resp *http.Response, b []byte) error {
 	var env api.ErrorEnvelope
 	if json.Unmarshal(b, &env) != nil || env.Error == nil || env.Error.HTTPStatus() == 0 {
@@ -186,7 +187,7 @@ func parseRawError(resp *http.Response, b []byte) error {
 	return env.Error
 }
 
-// operationInfo is a row of `api list`.
+// operationInfo is a row in the output of `service api list`.
 type operationInfo struct {
 	ID         string `json:"id"`
 	Method     string `json:"method"`

@@ -267,8 +267,8 @@ func (a *app) findPendingApprovalID(ctx context.Context, g api.Gate) (string, er
 	return l.Data[0].ID, nil
 }
 
-// unapprovedMessage returns the status message about the newest version at gate g if it isn't approved, or "" if that
-// is not known.
+// unapprovedMessage returns the status message about an unapproved newest version at gate g. It returns "" if there is
+// no such version or the status can't be read.
 func (a *app) unapprovedMessage(ctx context.Context, assessment string, g api.Gate) string {
 	st, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: assessment})
 	if err != nil {

@@ -18,8 +18,8 @@ func (a *app) artifactCommand() *cobra.Command {
 	}, a.artifactList(), a.artifactShow(), a.artifactDiff())
 }
 
-// findArtifactID returns the id of the artifact that ref names by id, type, command noun or
-// report variant in the current assessment.
+// findArtifactID returns the ID of the current assessment's artifact that ref specifies by ID, type, command name or
+// report variant.
 func (a *app) findArtifactID(cmd *cobra.Command, ref string) (string, error) {
 	if uuidPattern.MatchString(ref) {
 		return ref, nil

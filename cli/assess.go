@@ -29,7 +29,7 @@ Without --assessment, commands use the most recently used assessment, or the onl
 		a.assessMigrateCatalog(), a.assessClose(), a.assessDelete())
 }
 
-// assessmentFromArgs returns the assessment that args names, or the current one if args is empty.
+// assessmentFromArgs returns the assessment that args specifies, or the current one if args is empty.
 func (a *app) assessmentFromArgs(cmd *cobra.Command, args []string) (*api.Assessment, error) {
 	if len(args) > 0 {
 		return a.findAssessment(cmd.Context(), args[0])
@@ -178,8 +178,8 @@ func (a *app) assessStatus() *cobra.Command {
 	}
 }
 
-// renderLifecycle prints all states, marked as passed, current or still to come. A state that requires an
-// approval is followed by a note that names it.
+// renderLifecycle prints all states, marked as passed, current or future. A note after a state says which deliverable
+// must be approved to reach it.
 func renderLifecycle(p *print.Page, current api.State) {
 	for _, s := range api.States() {
 		mark := "  ·"
@@ -199,7 +199,7 @@ func renderLifecycle(p *print.Page, current api.State) {
 	}
 }
 
-// renderReadingStatus prints what parts of the documents were not read, and how many documents are outdated.
+// renderReadingStatus prints which parts of the documents were not read, and how many documents are outdated.
 func (a *app) renderReadingStatus(p *print.Page, st *api.AssessmentStatus) {
 	if unread := api.DescribeNotRead(st.NotRead); unread != "" {
 		p.Blank()
@@ -213,7 +213,8 @@ func (a *app) renderReadingStatus(p *print.Page, st *api.AssessmentStatus) {
 	}
 }
 
-// renderFormerOwners prints who owns items although they have left the organization, and how to name somebody else.
+// renderFormerOwners lists the owners of items who have left the organization, and prints a command that assigns
+// another owner.
 func (a *app) renderFormerOwners(p *print.Page, st *api.AssessmentStatus) {
 	if len(st.FormerOwners) == 0 || st.State == api.StateClosed {
 		return

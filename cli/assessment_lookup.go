@@ -12,8 +12,8 @@ import (
 
 var uuidPattern = lazyregexp.New(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// currentAssessment returns the assessment to work on: the one named by --assessment, or else the most recently used
-// one, or else the only one.
+// currentAssessment returns the assessment specified with --assessment. Without the flag, it returns the most recently
+// used assessment or, if none has been used, the only one.
 func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 	if a.flags.assessment != "" {
 		return a.findAssessment(ctx, a.flags.assessment)
@@ -83,7 +83,7 @@ func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, 
 	return nil, ambiguousNameError(ref, found, "specify the assessment by its ID")
 }
 
-// earlierAssessmentID returns the ID of the assessment named by the flag --from, or "" if the flag isn't set.
+// earlierAssessmentID returns the ID of the assessment specified with --from, or "" if the flag isn't set.
 func (a *app) earlierAssessmentID(ctx context.Context, from string) (string, error) {
 	if from == "" {
 		return "", nil

@@ -64,7 +64,7 @@ The exit code is 1 if anything is missing, altered or unreadable.`,
 	return cmd
 }
 
-// verifyOwnChain verifies the chain of the current organization of a server.
+// verifyOwnChain verifies the audit chain of the current organization on a server.
 func (a *app) verifyOwnChain(ctx context.Context) error {
 	v, err := call(ctx, a, api.VerifyAudit, &api.None{})
 	if err != nil {

@@ -46,7 +46,7 @@ type BackupFile struct {
 	Problem string `json:"problem"`
 }
 
-// BackupContents is what a backup contains.
+// BackupContents describes the contents of a backup.
 type BackupContents struct {
 	Created time.Time `json:"created"`
 	// Schema is the schema version of the records; 0 before the first migration.
@@ -70,7 +70,7 @@ type BackupDrill struct {
 	Problem string    `json:"problem"`
 }
 
-// BackupVerification is the result of restoring a backup into an empty folder and comparing it.
+// BackupVerification is the result of restoring a backup into an empty folder and comparing the copy with the backup.
 type BackupVerification struct {
 	Path string `json:"path"`
 	OK   bool   `json:"ok"`
@@ -126,7 +126,7 @@ func (a *app) backups() (*Backups, error) {
 	return a.Backups, nil
 }
 
-// unreadableWithoutKeys lists the data that can't be read on another machine without the keys.
+// unreadableWithoutKeys lists the data that another machine can't read without the encryption keys.
 const unreadableWithoutKeys = "secrets of webhooks and integrations, private keys for sync bundles, and emails that are still queued"
 
 func (a *app) backupCommand() *cobra.Command {
@@ -163,8 +163,9 @@ can then be read only with the matching private key.`,
 	return cmd
 }
 
-// localDataTarget returns the data folder of this machine as target. It returns an error if the command line, a
-// variable or the selected context names a server, because the user may expect the server's data to be used.
+// localDataTarget returns the data folder of this machine as the target. It returns an error if the command line, an
+// environment variable or the selected context specifies a server, because the user may expect the server's data to be
+// used.
 func (a *app) localDataTarget(cmd *cobra.Command) (Target, error) {
 	t := a.flags.Target
 	for _, flag := range []string{"org", "assessment"} {
@@ -249,8 +250,8 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 	}
 }
 
-// checkBackupPath returns the absolute path of a backup to write. It reports mistakes early, because the file is
-// written by the process that has the data folder open.
+// checkBackupPath returns the absolute path of the backup to write. It reports mistakes early, because the backup may
+// be written by another process, the one that is using the data folder.
 func (a *app) checkBackupPath(path string) (string, error) {
 	if path == "-" {
 		return "", withHint(usageError("a backup can't be written to standard output, only to a file"), "to write to a file named -, pass ./-")
@@ -294,7 +295,7 @@ func checkRecipients(keys []string) error {
 	return nil
 }
 
-// showByteProgress returns a function that shows the progress of an activity.
+// showByteProgress returns a function that displays how many of an operation's bytes have been processed.
 func (a *app) showByteProgress(doing string) func(done, total int64) {
 	return func(done, total int64) {
 		if total > 0 {
@@ -303,7 +304,7 @@ func (a *app) showByteProgress(doing string) func(done, total int64) {
 	}
 }
 
-// backupContentFields returns the contents of a backup as names and values.
+// backupContentFields returns a description of a backup's contents as labeled fields.
 func backupContentFields(c *BackupContents, encrypted bool) []print.Field {
 	files := strconv.FormatInt(c.Blobs, 10)
 	if !c.HasBlobs {
@@ -379,7 +380,7 @@ much space as the data, in the system's temporary folder or in the folder given 
 	return cmd
 }
 
-// renderBackupVerification prints the result of verifying the backup that the user named path.
+// renderBackupVerification prints the result of verifying a backup. path is the backup's path as entered by the user.
 func renderBackupVerification(p *print.Page, path string, v *BackupVerification) {
 	if !v.OK {
 		p.Text("✗ %s failed: %s.", path, v.Problem)

@@ -56,7 +56,8 @@ func (a *app) catalogVersions() *cobra.Command {
 	}
 }
 
-// describeSearchStatus returns whether search is trained on a catalog version, with the progress of the training.
+// describeSearchStatus describes whether the search has been trained on a catalog version and, if training is running,
+// its progress.
 func describeSearchStatus(v *api.InstalledCatalog) string {
 	if v.TrainingProgress != nil {
 		return fmt.Sprintf("%s: %d%%", v.SearchStatus, *v.TrainingProgress)

@@ -107,8 +107,8 @@ func (a *app) addPolicyFlags(cmd *cobra.Command, o *checkOptions) {
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 }
 
-// validateCheckArgs returns an error if an argument or flag is empty, for example because of an unset variable, since
-// the check would otherwise run on something unintended. It also rejects two conflicting targets.
+// validateCheckArgs returns an error if an argument or flag is empty, for example because of an unset variable,
+// because the check might otherwise use an unintended target. It also rejects two conflicting targets.
 func validateCheckArgs(cmd *cobra.Command, args []string) error {
 	for _, ref := range args {
 		if strings.TrimSpace(ref) == "" {
@@ -129,7 +129,8 @@ func validateCheckArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// inputErrorToUsageError turns an error in the policy or another input file into a usage error, for its exit code.
+// inputErrorToUsageError turns an error in the policy or another input file into a usage error, so that the program
+// exits with the code for usage errors.
 func inputErrorToUsageError(err error) error {
 	var m *check.InputError
 	var f *exitError
@@ -226,7 +227,8 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 	return verdictError(r, o.exitZero)
 }
 
-// lacksCriteriaOtherThanThreshold reports whether a policy sets no criterion that doesn't come from a threshold file.
+// lacksCriteriaOtherThanThreshold reports whether a policy sets no criteria except those that come from a threshold
+// file.
 func lacksCriteriaOtherThanThreshold(p check.Policy) bool {
 	return p.FailOn == "" && p.FailOnNew == "" && p.MinCoverage == nil && p.MinMaturity == nil && p.MaxStaleDays == nil &&
 		len(p.RequireApproved) == 0
@@ -259,7 +261,7 @@ func (a *app) readWaivers(p *check.Policy) ([]check.Waiver, error) {
 	return check.ParseWaivers(data, p.Waivers)
 }
 
-// readBaseline reads the policy's baseline, or returns nil if the policy names none. If this run is to write
+// readBaseline reads the policy's baseline, or returns nil if the policy doesn't specify one. If this run is to write
 // the baseline, the file may be missing, but a file that is not a baseline is still an error.
 func readBaseline(p *check.Policy, o checkOptions) (*check.Baseline, error) {
 	if p.Baseline == "" {
@@ -378,8 +380,8 @@ func (a *app) appendGitHubStepSummary(r *check.Result) error {
 	return nil
 }
 
-// gatherFacts collects the facts to check, which are the results of an assessment. They come from the first of these
-// that is given: the argument, --assessment, or the target named by the policy.
+// gatherFacts collects the assessment results to check. The target is the first of these that is set: the argument,
+// the --assessment flag, or the target in the policy.
 func (a *app) gatherFacts(ctx context.Context, args []string, p *check.Policy, o checkOptions, excluded []string) (*check.Facts, error) {
 	var f *check.Facts
 	var err error

@@ -91,8 +91,8 @@ func (a *app) readCheckRecords(ctx context.Context, assessment *api.Assessment) 
 	return r, err
 }
 
-// canonicalFolder is the name that is used for every folder while it is assessed, so that results do not depend on
-// the folder's location.
+// canonicalFolder is the name under which every folder is assessed, so that results do not depend on the folder's
+// location.
 const canonicalFolder = "evidence"
 
 // gatherFolderFacts assesses a folder in a temporary data folder. If the folder's content, the frameworks, the

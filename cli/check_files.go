@@ -98,7 +98,8 @@ func isSameFile(a, b string) bool {
 	return resolvePath(a) == resolvePath(b)
 }
 
-// resolvePath returns the absolute path of a file, which need not exist, with symbolic links in its folder resolved.
+// resolvePath returns the absolute path of a file after resolving symbolic links in its folder. The file itself need
+// not exist.
 func resolvePath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs

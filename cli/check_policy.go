@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// defaultPolicyFile is the policy file used if none is named.
+// defaultPolicyFile is the policy file that is used if none is specified.
 const defaultPolicyFile = ".service.yaml"
 
 // loadPolicy reads the policy file, if there is one, and overrides its settings with the flags. args are the
@@ -40,9 +40,9 @@ func (a *app) loadPolicy(cmd *cobra.Command, args []string, named string) (*chec
 	return p, nil
 }
 
-// readPolicy reads the named policy file or, if none is named, the one in the working directory. The supplier of
-// evidence must not decide what it is checked against, so a policy in a checked folder is ignored unless it was named
-// explicitly.
+// readPolicy reads the specified policy file or, if none is specified, the one in the working directory. The supplier
+// of evidence must not decide which policy it is checked against, so a policy in a checked folder is ignored unless
+// the user specified it explicitly.
 func (a *app) readPolicy(args []string, named string) (*check.Policy, error) {
 	if named != "" {
 		p, err := readPolicyFile(named)
@@ -66,8 +66,8 @@ func (a *app) readPolicy(args []string, named string) (*check.Policy, error) {
 	return p, err
 }
 
-// readPolicyFile reads a policy. The paths in it must not lead out of its folder, not even through a symbolic
-// link.
+// readPolicyFile reads a policy. Paths in the policy must not point outside the policy's folder, not even through a
+// symbolic link.
 func readPolicyFile(path string) (*check.Policy, error) {
 	data, err := regularfile.Read(path, check.MaxInputBytes)
 	if err != nil {
@@ -98,7 +98,7 @@ func readPolicyFile(path string) (*check.Policy, error) {
 	return p, nil
 }
 
-// checkedFolders returns the arguments or, if there are none, the evidence folder that the policy names. The
+// checkedFolders returns the arguments or, if there are none, the evidence folder that the policy specifies. The
 // result may contain names of assessments, which callers can treat as folders that do not exist.
 func (a *app) checkedFolders(args []string, p *check.Policy) []string {
 	if len(args) == 0 && a.flags.assessment == "" && p.Evidence != "" {
@@ -107,8 +107,8 @@ func (a *app) checkedFolders(args []string, p *check.Policy) []string {
 	return args
 }
 
-// findIgnoredPolicies returns the policy files in the working directory and in folders. They are ignored,
-// because the user did not name them explicitly.
+// findIgnoredPolicies returns the policy files in the working directory and in folders. They are ignored, because the
+// user did not specify them explicitly.
 func findIgnoredPolicies(folders []string) (out []check.InputInEvidence) {
 	var found []string
 	for _, dir := range append([]string{""}, folders...) {
@@ -121,9 +121,9 @@ func findIgnoredPolicies(folders []string) (out []check.InputInEvidence) {
 	return out
 }
 
-// recordInputsInEvidence records which input files of the check (baseline, waivers, threshold) are inside an
-// evidence folder. It returns an error if the name of such a file comes from a policy outside the evidence,
-// because that policy's author did not mean to let the evidence decide.
+// recordInputsInEvidence records which input files of the check (baseline, waivers, threshold) are inside an evidence
+// folder. It returns an error if a policy outside the evidence specifies such a file, because the author of that
+// policy did not intend to let the evidence influence the verdict.
 func (a *app) recordInputsInEvidence(cmd *cobra.Command, args []string, p *check.Policy) error {
 	folders := a.checkedFolders(args, p)
 	isPolicyInEvidence := len(p.InEvidence) > 0

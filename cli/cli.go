@@ -142,7 +142,7 @@ func Main(ctx context.Context, args []string, o Options) int {
 	return a.reportError(ctx, a.execute(ctx, root, args))
 }
 
-// fileWidth returns the width for tables in files, from COLUMNS, or 0 if that isn't a usable width.
+// fileWidth returns the width of tables that are written to files, from COLUMNS, or 0 if COLUMNS isn't a usable width.
 func fileWidth(env func(string) string) int {
 	width, err := strconv.Atoi(env("COLUMNS"))
 	if err != nil || width < 40 || width > 10000 {

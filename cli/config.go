@@ -228,8 +228,8 @@ func (a *app) readConfigFile(v *viper.Viper, flagPath string) error {
 	return nil
 }
 
-// configFilePath returns the path of the configuration file, or "" if there is no configuration
-// folder, and whether the flag or SERVICE_CONFIG named it.
+// configFilePath returns the path of the configuration file, or "" if there is no configuration folder, and whether
+// the path was set by the flag or SERVICE_CONFIG.
 func (a *app) configFilePath(flagPath string) (path string, explicitlyNamed bool) {
 	if path = cmp.Or(flagPath, a.Env("SERVICE_CONFIG")); path != "" {
 		return path, true

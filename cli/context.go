@@ -129,7 +129,7 @@ func (a *app) activateOrganization(ctx context.Context, ref string) (*api.MyOrga
 	return call(ctx, a, api.ActivateOrganization, &api.OrgInput{OrgID: one.ID})
 }
 
-// contextFromArgs returns the context that args names, or the selected one if args is empty.
+// contextFromArgs returns the context that args specifies, or the selected one if args is empty.
 func (a *app) contextFromArgs(args []string) (*contexts.Context, error) {
 	if len(args) == 0 {
 		if a.targetErr != nil {
@@ -243,7 +243,7 @@ func formatCurrentMark(current bool) string {
 	return ""
 }
 
-// describeSignIn describes whether a user is signed in to a context: not at all, by key, or until when.
+// describeSignIn describes how a user is signed in to a context: not at all, with an API key, or until a given time.
 func (a *app) describeSignIn(c *contexts.Context) string {
 	switch {
 	case !c.HasSecret():

@@ -72,7 +72,7 @@ func formatStatementNumber(n int) string {
 	return strconv.Itoa(n)
 }
 
-// formatCorrectedLabel returns a verb for what a passage shows according to a correction.
+// formatCorrectedLabel returns the verb that describes what a passage shows according to a correction.
 func formatCorrectedLabel(c *api.Correction) string {
 	if c.Decision == api.CorrectionRefused {
 		return "nothing (refused)"
@@ -123,7 +123,7 @@ func correctionOrigin(c *api.Correction) string {
 	return c.CopiedFrom.AssessmentName
 }
 
-// correctionDecide returns the command that accepts or rejects passages.
+// correctionDecide returns the command that accepts or refuses passages.
 func (a *app) correctionDecide(decision api.CorrectionDecision) *cobra.Command {
 	var passages []string
 	in := &api.AddCorrectionInput{}
@@ -182,8 +182,8 @@ decision, even to a passage that the search doesn't find for the requirement.`
 	return cmd
 }
 
-// findQuotedPassages returns the IDs of the named passages. They are named by ID or by the number of a quote for a
-// requirement; without names, all passages quoted for the requirement are returned.
+// findQuotedPassages returns the IDs of passages. Each element of named is a passage's ID or the number of a quote for
+// the requirement; if named is empty, all passages quoted for the requirement are returned.
 func findQuotedPassages(i *api.SoAItem, number int, named []string) (ids []string, err error) {
 	if number > len(i.Statements) {
 		return nil, usageError("%s has %s; `service soa explain %s` shows them", i.ControlCode,

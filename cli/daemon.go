@@ -329,8 +329,8 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 	return o, err
 }
 
-// daemonSettingValues returns the values of a setting from the flag or, if it isn't set, from the environment
-// variable or the configuration file, in that order.
+// daemonSettingValues returns the values of a setting. It uses the first source that sets any: the flag, the
+// environment variable or the configuration file.
 func (a *app) daemonSettingValues(cmd *cobra.Command, key string) []string {
 	if f := cmd.Flags().Lookup(key); f != nil && f.Changed {
 		if !multiValueSettings[key] {
@@ -369,7 +369,7 @@ func validateStore(address string, isFlag bool) error {
 	return nil
 }
 
-// parseDatabaseURL returns nil unless address is the URL of a PostgreSQL database.
+// parseDatabaseURL parses the URL of a PostgreSQL database. It returns nil if address is not such a URL.
 func parseDatabaseURL(address string) *url.URL {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
@@ -383,8 +383,8 @@ func containsPassword(u *url.URL) bool {
 	return has || slices.ContainsFunc(passwordParameters, u.Query().Has)
 }
 
-// passwordInFlagError returns the error for a flag whose database URL contains a password. alternatives names other
-// places for it, besides a file.
+// passwordInFlagError returns the error for a flag whose database URL contains a password. alternatives lists the
+// places for the password other than a file.
 func passwordInFlagError(flag, alternatives string) error {
 	return usageError("--%s contains a password, which other users of this machine could see in the list of processes; "+
 		"put it in a file and its path in the URL (passfile=FILE, in the format HOST:PORT:DATABASE:USER:PASSWORD)%s", flag, alternatives)
@@ -402,7 +402,7 @@ func (a *app) configuredSettingValues(key string) []string {
 	return settingValuesFromFile(a.config, key)
 }
 
-// settingValuesFromFile returns the configuration file's values of a setting, or nil if it has none.
+// settingValuesFromFile returns a setting's values in the configuration file, or nil if the file doesn't set it.
 func settingValuesFromFile(v *viper.Viper, key string) []string {
 	if v == nil || !v.InConfig(key) {
 		return nil

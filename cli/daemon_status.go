@@ -88,8 +88,7 @@ func (a *app) fetchLocalDaemonStatus(ctx context.Context) (*daemonStatus, error)
 	return s, a.fetchHealthDetails(ctx, s)
 }
 
-// describeOtherContext returns a note on the context that other commands use, or "" if they use the
-// data folder.
+// describeOtherContext returns a note about the context that other commands use, or "" if they use the data folder.
 func (a *app) describeOtherContext() string {
 	b, err := a.readContexts()
 	if err != nil || b.Current == "" {
@@ -120,7 +119,7 @@ func (a *app) fetchServerDaemonStatus(ctx context.Context) (*daemonStatus, error
 	return s, a.fetchHealthDetails(ctx, s)
 }
 
-// fetchHealthDetails fetches the details that require a credential; without one they are left empty.
+// fetchHealthDetails fetches the health details, which require a credential. Without a credential, they remain empty.
 func (a *app) fetchHealthDetails(ctx context.Context, s *daemonStatus) error {
 	health, err := call(ctx, a, api.GetHealthDetailed, &api.HealthDetailInput{})
 	if api.IsCode(err, api.CodeUnauthorized) || api.IsCode(err, api.CodeForbidden) {

@@ -69,7 +69,7 @@ type topQueues struct {
 	LanesSlow    int `json:"lanes_slow"`
 }
 
-// topTraining is the progress of training search on a catalog.
+// topTraining is the progress of training the search on a catalog version.
 type topTraining struct {
 	Catalog string `json:"catalog"`
 	Percent int    `json:"percent"`
@@ -383,7 +383,7 @@ func renderDaemonActivity(p *print.Page, t *daemonActivity, rows int) {
 	}
 }
 
-// formatTraining returns the progress of training search, or "" if none is running.
+// formatTraining describes the progress of training the search, or returns "" if no training is running.
 func formatTraining(t *topTraining) string {
 	if t == nil {
 		return ""
@@ -394,7 +394,8 @@ func formatTraining(t *topTraining) string {
 // formatDecimal formats a number with one decimal place.
 func formatDecimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
-// formatStoreSize returns the size of the records as the first part of a list, or "" if the daemon doesn't know it.
+// formatStoreSize returns the size of the stored records, followed by a comma, or "" if the daemon doesn't know the
+// size.
 func formatStoreSize(bytes int64) string {
 	if bytes == 0 {
 		return ""

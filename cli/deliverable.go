@@ -84,8 +84,8 @@ func (d deliverable[V]) fetchNewestVersionID(ctx context.Context, a *app) (strin
 	return d.header(v).ID, nil
 }
 
-// approveNewest submits the newest version, unless that is done, and approves it in advance. If again is set, it
-// drafts the next version first. It leaves a rejected version for users to revise.
+// approveNewest submits the newest version for review, if that hasn't been done, and approves it in advance. If again
+// is set, it drafts the next version first. It doesn't change a rejected version, because a user has to revise it.
 func (d deliverable[V]) approveNewest(ctx context.Context, a *app, assessment string, again bool, comment string) error {
 	v, err := d.newestVersionOf(ctx, a, assessment)
 	if err != nil || v == nil || d.header(v).Status == api.VersionRejected {
@@ -129,8 +129,8 @@ func (d deliverable[V]) draftNewestAgain(ctx context.Context, a *app, assessment
 	return err
 }
 
-// versionBeforeEdit returns the newest version, or nil if it can't be read, because it is only needed to explain the
-// effect of an edit.
+// versionBeforeEdit returns the newest version. It returns nil if that can't be read, because callers only use it to
+// explain the effect of an edit.
 func (d deliverable[V]) versionBeforeEdit(ctx context.Context, a *app) *api.DeliverableVersion {
 	v, err := d.fetchNewestVersion(ctx, a)
 	if err != nil {
@@ -139,8 +139,9 @@ func (d deliverable[V]) versionBeforeEdit(ctx context.Context, a *app) *api.Deli
 	return d.header(v)
 }
 
-// printEditEffect notes which assessment was edited, and that the edit withdrew a version from review or created the next
-// version. before is the newest version before the edit, or nil; versionID is the version with the edited items.
+// printEditEffect prints which assessment was edited, and whether the edit withdrew a version from review or created
+// the next version. before is the newest version before the edit, or nil; versionID is the version with the edited
+// items.
 func (a *app) printEditEffect(before *api.DeliverableVersion, versionID string, changed bool, g api.Gate) {
 	a.printDefaultAssessment()
 	submit := a.suggestedCommandLine(gateCommandName(g) + " submit")
@@ -244,7 +245,7 @@ func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// newDraftFunc returns a draft function for a deliverable that has no reader of its own.
+// newDraftFunc returns the draft function of a deliverable whose drafts don't depend on the choice of a reader.
 func newDraftFunc[V any](
 	op api.Op[api.AssessmentInput, V],
 ) func(ctx context.Context, a *app, assessment string, reader readerFlags) (*V, error) {
@@ -446,8 +447,8 @@ func (a *app) renderNextVersionCommands(p *print.Page, g api.Gate, status api.Ve
 	}
 }
 
-// renderItem prints the fields that the items of all deliverables share. The fields in more are printed
-// between them.
+// renderItem prints the fields that the items of all deliverables share. The fields in more are printed after the
+// requirements.
 func renderItem(p *print.Page, i *api.Item, more ...print.Field) {
 	p.Title("%s  %s", i.ControlCode, i.ControlTitle)
 	edited := ""

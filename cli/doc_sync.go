@@ -30,7 +30,7 @@ type docSyncResult struct {
 // changedCount returns the number of documents with new content.
 func (s *docSyncResult) changedCount() int { return len(s.Added) + len(s.Replaced) }
 
-// documentCount returns the number of files that are documents of the assessment after the sync.
+// documentCount returns the number of files that correspond to documents of the assessment after the sync.
 func (s *docSyncResult) documentCount() int { return s.changedCount() + len(s.Renamed) + s.Unchanged }
 
 // folderPrefixes returns, for each folder in paths, the prefix of its documents' paths.
@@ -44,7 +44,7 @@ func folderPrefixes(paths []string) []string {
 	return out
 }
 
-// fileMatcher finds the existing documents that correspond to files in folders.
+// fileMatcher finds the existing document that corresponds to each file in the folders.
 type fileMatcher struct {
 	docs       []api.Document
 	byPath     map[string][]int // several if names only differ in characters that are removed
@@ -124,8 +124,8 @@ func (m *fileMatcher) classify(f sourceFile, sha256Sum string) (status fileStatu
 	return fileChanged, &m.docs[found]
 }
 
-// syncDocumentsWithFolders uploads new and changed files from folders and recognizes renamed ones. Documents
-// whose files are missing are reported. They are deleted only if removeMissing is set.
+// syncDocumentsWithFolders uploads new and changed files from folders and recognizes renamed files. It reports
+// documents whose files are missing, and deletes them only if removeMissing is set.
 func (a *app) syncDocumentsWithFolders(
 	ctx context.Context,
 	assessment string,

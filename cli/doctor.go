@@ -21,8 +21,8 @@ import (
 // DiagnosticState is the outcome of a check.
 type DiagnosticState string
 
-// The outcomes of a check, from best to worst. A note concerns a user's choice or a missing optional part, a
-// warning a future problem, and a failure a present one.
+// The outcomes of a check, from best to worst. A note is about a user's choice or a missing optional component, a
+// warning is about a future problem, and a failure is about a current problem.
 const (
 	DiagnosticOK      DiagnosticState = "ok"
 	DiagnosticNote    DiagnosticState = "note"
@@ -270,7 +270,7 @@ func (a *app) examineStore(ctx context.Context) []Diagnostic {
 }
 
 // examineReadings reports documents that this version of the program would read differently. It returns nil if there
-// are none, or if this is unknown.
+// are none or their number can't be determined.
 func (a *app) examineReadings(ctx context.Context) []Diagnostic {
 	s, err := call(ctx, a, api.GetKBStats, &api.None{})
 	if err != nil || s.OutdatedDocuments == 0 {
@@ -297,7 +297,8 @@ var remedies = map[string]string{
 	"backup":  "run `service doctor` on the machine that contains the data folder",
 }
 
-// diagnosticFromCheck converts a health check of the engine to a Diagnostic. The prefix is added to its name.
+// diagnosticFromCheck converts one of the engine's health checks to a Diagnostic, whose component is the check's name
+// with the given prefix.
 func diagnosticFromCheck(prefix string, c api.HealthCheck) Diagnostic {
 	if c.OK {
 		return Diagnostic{Component: prefix + c.Name, State: DiagnosticOK, Detail: c.Detail}

@@ -18,7 +18,7 @@ const (
 	// maxClockSkew is the largest acceptable clock difference. Above it, times in lists and logs become
 	// misleading.
 	maxClockSkew = time.Minute
-	// expiryWarningPeriod is how long before the expiry of a certificate or key a warning is shown.
+	// expiryWarningPeriod is how early doctor warns that a certificate or key will expire.
 	expiryWarningPeriod = 14 * 24 * time.Hour
 )
 

@@ -303,8 +303,8 @@ func (a *app) docChunks() *cobra.Command {
 	return cmd
 }
 
-// describeDuplicatedChunks finds the passages that chunks nearly duplicate. It returns the document and
-// position of each, keyed by the ID of the passage.
+// describeDuplicatedChunks finds the passages that the given chunks nearly duplicate. It returns a map from the ID of
+// each such passage to its document and position.
 func (a *app) describeDuplicatedChunks(ctx context.Context, assessment string, chunks []api.Chunk) (map[string]string, error) {
 	out := map[string]string{}
 	var names map[string]string

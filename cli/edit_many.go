@@ -26,8 +26,8 @@ with operators such as ==, !=, <, in and contains, and combines conditions with 
 If you use an unknown field, the error lists all fields. The command shows what would change and
 asks you to confirm. ` + "`service undo`" + ` reverts the change.`
 
-// addWhere adds the flags to a command that changes one named item, and returns the command. many is called instead
-// if a filter is given, to change the selected items.
+// addWhere adds the flags to a command that changes a single item, and returns the command. If a filter is given, many
+// is called instead, to change the matching items.
 func (f *manyFlags) addWhere(cmd *cobra.Command, many func(*cobra.Command, []string) error) *cobra.Command {
 	one := cmd.RunE
 	cmd.Use = strings.Replace(cmd.Use, "edit ", "edit [", 1) + "]"
@@ -51,7 +51,7 @@ func (f *manyFlags) addWhere(cmd *cobra.Command, many func(*cobra.Command, []str
 	return cmd
 }
 
-// editMany changes the items of the newest version that the filter selects, after a preview. input returns the
+// editMany changes the items of the newest version that match the filter, after a preview. input returns the
 // operation's input for a version and a selection.
 func editMany[V, I any](
 	cmd *cobra.Command,
@@ -125,7 +125,8 @@ func (d deliverable[V]) listCommand() string {
 	return d.commandName() + " list"
 }
 
-// previewOnStderr prints a page before a question. It is printed to stderr because it is not part of the output.
+// previewOnStderr prints a preview before the user is asked to confirm. It uses stderr, because the preview is not
+// part of the output.
 func (a *app) previewOnStderr(page func(*print.Page)) error {
 	return (&print.Output{W: a.Stderr, Width: a.StderrWidth}).PrintPage(page)
 }
@@ -133,7 +134,7 @@ func (a *app) previewOnStderr(page func(*print.Page)) error {
 // maxEditedLines is the maximum number of changed items that a page lists.
 const maxEditedLines = 20
 
-// renderEdit prints which items change, and how. verb says whether they have already changed.
+// renderEdit prints which items change, and how. verb is the phrase that says whether they have already changed.
 func renderEdit(p *print.Page, r *api.EditResult, verb string) {
 	if len(r.Lines) == 0 && len(r.Skipped) == 0 {
 		p.Text("Nothing to change: %s these values.", prose.Count(r.MatchedCount, "matching item already has", "matching items already have"))
@@ -165,8 +166,8 @@ func formatEditorSuffix(name string) string {
 	return "(by " + name + ")"
 }
 
-// formatChanges describes what has changed in an item. If no value has changed, only the item's treatment in new
-// drafts has.
+// formatChanges describes what has changed in an item. If no field has a new value, it says whether new drafts will
+// keep the values.
 func formatChanges(all []api.FieldChange, isUndo bool) string {
 	switch {
 	case len(all) == 0 && isUndo:

@@ -84,7 +84,7 @@ type JudgedDifference struct {
 	MissingInLabelOnly []int  `json:"missing_in_label_only"`
 }
 
-// PrecisionRecall holds a precision and a recall, each from 0 to 1.
+// PrecisionRecall holds precision and recall, each from 0 to 1.
 type PrecisionRecall struct {
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
@@ -99,8 +99,7 @@ type AblationResult struct {
 	Others         int     `json:"other_controls"`
 }
 
-// NegativePassages reports how many of the passages that must not count as evidence were nevertheless
-// counted.
+// NegativePassages reports how many passages that are not evidence were mistaken for evidence.
 type NegativePassages struct {
 	Passages int            `json:"passages"`
 	Counted  int            `json:"counted"`

@@ -107,7 +107,7 @@ func (c *Client) Call(ctx context.Context, op *api.Operation, in, out any) error
 	return c.call(ctx, op, in, out, op.Access == api.Tenant)
 }
 
-// call calls an operation, in the client's organization if inOrganization is set.
+// call calls an operation. If inOrganization is set, the request specifies the client's organization.
 func (c *Client) call(ctx context.Context, op *api.Operation, in, out any, inOrganization bool) error {
 	req, err := c.encodeRequest(ctx, op, in)
 	if err != nil {
@@ -171,8 +171,8 @@ func (c *Client) SendRaw(ctx context.Context, method, path string, body io.Reade
 	return c.sendRetryingWhenRateLimited(req)
 }
 
-// AllPages returns the items of all pages of a list. It calls page with each page's cursor, starting with
-// an empty one.
+// AllPages returns the items of all pages of a list. It calls page once per page, first with an empty cursor and then
+// with the cursor of the next page.
 func AllPages[T any](ctx context.Context, page func(cursor string) (*api.List[T], error)) ([]T, error) {
 	var out []T
 	cursor := ""
@@ -248,8 +248,8 @@ func (c *Client) waitAndRewind(req *http.Request, d time.Duration) (err error) {
 	return err
 }
 
-// sendOnce sends a request without retrying it. Errors distinguish a server that can't be reached from a connection
-// lost after sending.
+// sendOnce sends a request without retrying it. Its errors distinguish between a server that can't be reached and a
+// connection that was lost after the request was sent.
 func (c *Client) sendOnce(req *http.Request) (*http.Response, error) {
 	c.authenticate(req)
 	resp, err := c.http.Do(req)
@@ -274,8 +274,8 @@ func (c *Client) sendOnce(req *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("calling %s: %w", c.base.Host, err)
 }
 
-// decodeError returns the API error in an unsuccessful response, or an error that describes the response if there is
-// none.
+// decodeError returns the API error in an unsuccessful response. If the response contains none, the returned error
+// describes the response.
 func decodeError(resp *http.Response) error {
 	if to := resp.Header.Get("Location"); resp.StatusCode < 400 && to != "" {
 		return fmt.Errorf(
@@ -299,7 +299,8 @@ func decodeError(resp *http.Response) error {
 	return env.Error
 }
 
-// verifiedContent is a download that ends with an error if its SHA-256 differs from the one stated by the server.
+// verifiedContent is the content of a download. Reading it to the end returns an error if its SHA-256 hash differs
+// from the one that the server sent.
 type verifiedContent struct {
 	io.ReadCloser
 	hash hash.Hash

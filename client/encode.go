@@ -62,7 +62,7 @@ func (c *Client) encodeRequest(ctx context.Context, op *api.Operation, in any) (
 	return req, nil
 }
 
-// collectInputFields distributes the fields of an input over the parts of the request, according to their tags.
+// collectInputFields assigns the fields of an input to the parts of the request, according to their tags.
 func (p *requestParts) collectInputFields(v reflect.Value) {
 	t := v.Type()
 	for i := range t.NumField() {
@@ -119,7 +119,7 @@ func (p *requestParts) encodeBody(op *api.Operation) (body io.Reader, contentTyp
 	return bytes.NewReader(b), "application/json", nil
 }
 
-// encodeUpload returns the form of an upload and its content type. The file is streamed, not held in
+// encodeUpload returns the multipart form of an upload and its content type. The file is streamed rather than held in
 // memory.
 func (p *requestParts) encodeUpload() (body io.Reader, contentType string, _ error) {
 	if p.file == nil || p.file.Content == nil {

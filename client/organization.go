@@ -12,9 +12,8 @@ var idPattern = lazyregexp.New(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{
 
 func isUUID(s string) bool { return idPattern.MatchString(s) }
 
-// OrganizationID returns the ID of the organization that the client acts in. If the client was configured
-// with a slug or name, or with nothing, the ID is looked up once. On error, the configured value is
-// returned unchanged.
+// OrganizationID returns the ID of the client's organization. If the client was configured with a slug or name, or
+// without an organization, the ID is looked up once. On error, the configured value is returned unchanged.
 func (c *Client) OrganizationID(ctx context.Context) (string, error) {
 	c.orgMu.Lock()
 	defer c.orgMu.Unlock()
@@ -54,8 +53,8 @@ func (c *Client) MyOrganizations(ctx context.Context) ([]api.MyOrganization, err
 	})
 }
 
-// Me returns the caller, with their role and permissions in the organization that the client acts in. If no
-// organization was configured, that is the caller's active one.
+// Me returns the caller, with their role and permissions in the client's organization. If no organization was
+// configured, that is the caller's active organization.
 func (c *Client) Me(ctx context.Context) (*api.Me, error) {
 	c.orgMu.Lock()
 	configured := c.org != ""

@@ -11,8 +11,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// ErrPlainHTTP is wrapped by the error returned if secrets would have been sent unencrypted over the
-// network.
+// ErrPlainHTTP is wrapped by the error returned if secrets would be sent over the network unencrypted.
 var ErrPlainHTTP = errors.New("without TLS, anyone on the network path can read passwords, keys and evidence")
 
 // parseBaseURL parses a server's address; its error describes the problem.

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// InMemoryTransport returns a transport to a handler in the same process. Responses are streamed as the
-// handler writes them, headers first.
+// InMemoryTransport returns a transport that sends requests to a handler in the same process. Responses are streamed
+// as the handler writes them, headers first.
 func InMemoryTransport(h http.Handler) http.RoundTripper { return memoryTransport{h} }
 
 // OneRequestTransport returns a transport for one request over an existing connection.
@@ -69,7 +69,7 @@ func (m memoryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// cancelableBody returns a body whose reads fail once ctx ends, like those of a connection, even while a
+// cancelableBody returns a body whose reads fail when ctx ends, as they would on a network connection, even while a
 // read of the underlying body hangs.
 func cancelableBody(ctx context.Context, body io.ReadCloser) io.ReadCloser {
 	pr, pw := io.Pipe()

@@ -22,13 +22,13 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// maxResultBytes is the maximum size of a call's result, because the result takes up space in the context
-// of the calling model.
+// maxResultBytes is the maximum size of a call's result, because the result uses part of the calling model's context
+// window.
 const maxResultBytes = 128 << 10
 
 const (
-	// maxConcurrentCalls is the maximum number of concurrent calls to the engine, and maxQueuedCalls the maximum
-	// number of waiting ones.
+	// maxConcurrentCalls is the maximum number of concurrent calls to the engine, and maxQueuedCalls is the maximum
+	// number of calls that wait.
 	maxConcurrentCalls = 4
 	maxQueuedCalls     = 64
 )
@@ -73,7 +73,7 @@ func (c *toolCaller) handler(t *tool) sdk.ToolHandler {
 	}
 }
 
-// errorResult returns an error as a tool result, in the same envelope as over HTTP.
+// errorResult returns an error as a tool result, in the same format as over HTTP.
 func errorResult(err error) *sdk.CallToolResult {
 	var e *api.Error
 	if !errors.As(err, &e) {

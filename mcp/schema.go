@@ -24,7 +24,7 @@ type document struct {
 	} `json:"components"`
 }
 
-// operationDoc is the description of an operation in the OpenAPI document.
+// operationDoc is an operation's entry in the OpenAPI document.
 type operationDoc struct {
 	Parameters []parameter `json:"parameters"`
 	Body       *struct {
@@ -77,7 +77,7 @@ type tool struct {
 // defaultPageSize is the page size of lists if the caller specifies none.
 const defaultPageSize = 20
 
-// newTool returns the tool of an operation, or false if the engine does not offer the operation.
+// newTool returns the tool for an operation, or false if the engine does not offer the operation.
 func (d *document) newTool(op *api.Operation) (*tool, bool, error) {
 	from, ok := d.Paths[op.Path][strings.ToLower(op.Method)]
 	if !ok {
@@ -149,7 +149,7 @@ func (d *document) newTool(op *api.Operation) (*tool, bool, error) {
 // refPrefix precedes schema names in references.
 const refPrefix = "#/components/schemas/"
 
-// resolveObject follows a reference to an object's schema.
+// resolveObject returns the object schema to which s refers, or s itself if it is not a reference.
 func (d *document) resolveObject(s map[string]any) (map[string]any, error) {
 	if ref, ok := s["$ref"].(string); ok {
 		to, ok := d.Components.Schemas[strings.TrimPrefix(ref, refPrefix)]
@@ -178,8 +178,8 @@ func (d *document) copyRefsToDefs(schema map[string]any) error {
 	return nil
 }
 
-// copyWithDefs returns a copy of a part of a schema. It adds the schemas that the part refers to to defs, and changes
-// the references accordingly.
+// copyWithDefs returns a copy of part of a schema, with its references changed to point into defs. It adds the schemas
+// that the part refers to to defs.
 func (d *document) copyWithDefs(v any, defs map[string]any) (any, error) {
 	switch x := v.(type) {
 	case map[string]any:

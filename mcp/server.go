@@ -22,7 +22,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// Options determines what is served, and to whom.
+// Options determines which tools are served, and for which user.
 type Options struct {
 	Client *client.Client
 	In     io.Reader
@@ -54,7 +54,7 @@ func Serve(ctx context.Context, o Options) error {
 	return err
 }
 
-// newServer returns a server with the tools that the caller may use.
+// newServer returns a server with the tools that the caller is allowed to use.
 func newServer(ctx context.Context, o Options) (*sdk.Server, error) {
 	doc, err := readOpenAPI(ctx, o.Client)
 	if err != nil {

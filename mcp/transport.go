@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/internal/linereader"
 )
 
-// transport carries one message per line. Unlike the SDK's transport, which ends the session at the first malformed
-// line, it responds to such lines with an error and continues. It also limits the size of the input.
+// transport exchanges messages, one per line. Unlike the SDK's transport, which ends the session at the first
+// malformed line, it responds to such a line with an error and continues. It also limits the size of the input.
 type transport struct {
 	in  io.Reader
 	out io.Writer
@@ -30,7 +30,7 @@ const (
 	maxUnanswered = 256
 )
 
-// Connect starts reading.
+// Connect starts reading messages.
 func (t transport) Connect(context.Context) (sdk.Connection, error) {
 	l := &connection{
 		out:        t.out,
@@ -44,7 +44,7 @@ func (t transport) Connect(context.Context) (sdk.Connection, error) {
 	return l, nil
 }
 
-// connection is a connection over two streams.
+// connection is a connection that uses an input and an output stream.
 type connection struct {
 	incoming chan jsonrpc.Message
 	// ended is closed after the last message; err is the reason.
@@ -143,7 +143,7 @@ func nestingDepth(b []byte) int {
 	return most
 }
 
-// writeErrorWithoutID responds with an error to a line without a reliable ID.
+// writeErrorWithoutID sends an error without an ID, in response to a line from which no reliable ID could be read.
 func (l *connection) writeErrorWithoutID(e *jsonrpc.Error) error {
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": e})
 	if err != nil {

@@ -22,8 +22,8 @@ type Store struct {
 	warn    func(format string, args ...any)
 }
 
-// New returns a store for a folder, which need not exist. kr is nil if there is no keyring. warn is called
-// when the store has found and repaired a problem.
+// New returns a store that keeps its files in dir, which need not exist. kr is nil if there is no keyring. warn is
+// called when the store has found and repaired a problem.
 func New(dir string, kr Keyring, warn func(format string, args ...any)) *Store {
 	return &Store{dir: dir, keyring: kr, warn: warn}
 }

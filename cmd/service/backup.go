@@ -30,15 +30,14 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// backupPath is only served on the data folder's socket, which only its user can access, because a backup covers
-// every organization.
+// backupPath is the path of the backup endpoint. It is served only on the data folder's socket, which only the
+// folder's user can access, because a backup contains the data of every organization.
 const backupPath = "/process/backup"
 
 // backups implements the backup commands.
 var backups = &cli.Backups{Write: writeBackup, Verify: verifyBackup, Restore: restoreBackup, List: listBackups}
 
-// backupRequest is the request for a backup that a command sends to the process that has the data folder
-// open.
+// backupRequest is the request with which a command asks the process that is using the data folder to write a backup.
 type backupRequest struct {
 	Path         string   `json:"path"`
 	Recipients   []string `json:"recipients"`
@@ -86,7 +85,7 @@ func writeBackup(ctx context.Context, target cli.Target, o cli.BackupOptions) (b
 	return b, nil
 }
 
-// requestBackup sends a request for a backup to another process over its socket, and reports the progress.
+// requestBackup asks another process, over its socket, to write a backup, and reports the progress.
 func requestBackup(ctx context.Context, conn net.Conn, in backupRequest, progress func(done, total int64)) (*cli.BackupFile, error) {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -125,10 +124,10 @@ func requestBackup(ctx context.Context, conn net.Conn, in backupRequest, progres
 	}
 }
 
-// progressInterval is the time between two reports of progress over the socket.
+// progressInterval is the time between two progress reports over the socket.
 const progressInterval = 200 * time.Millisecond
 
-// handleBackup writes a backup for another process, to which it reports the progress line by line. If that process
+// handleBackup writes a backup on behalf of another process and reports progress to it line by line. If that process
 // ends, the backup is canceled.
 func (o *folderOwner) handleBackup(w http.ResponseWriter, r *http.Request) {
 	var in backupRequest
@@ -192,7 +191,7 @@ func (o *folderOwner) writeBackup(ctx context.Context, in backupRequest, progres
 	}, nil
 }
 
-// explainBackupError adds to an error about missing permissions which process and user need access to the
+// explainBackupError extends an error about missing permissions with the process and the user that need access to the
 // folder.
 func explainBackupError(path string, err error) error {
 	if errors.Is(err, store.ErrReadOnly) {
@@ -202,7 +201,7 @@ func explainBackupError(path string, err error) error {
 }
 
 // additionalBackupFiles returns the files of the data folder that a backup contains in addition to records and blobs.
-// The keys are included in the form of the file that a restored folder reads, wherever they are stored.
+// Wherever the keys are stored, they are included as the key file that a restored folder reads.
 func additionalBackupFiles(dir string, includeKeys bool) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	b, err := regularfile.Read(filepath.Join(dir, modelFile), maxConfigFile)
@@ -227,7 +226,7 @@ func additionalBackupFiles(dir string, includeKeys bool) (map[string][]byte, err
 	return files, nil
 }
 
-// checkBackupFile checks an additional file of a backup in the same way as opening the data folder does.
+// checkBackupFile validates an additional file of a backup in the same way as when the data folder is opened.
 func checkBackupFile(name string, content []byte) error {
 	if name == secretKeyFile {
 		_, err := secretbox.ParseKeys(string(content), name)
@@ -298,7 +297,7 @@ func explainReadError(err error) error {
 	return err
 }
 
-// restoreBackup restores a backup to a data folder that no process has open.
+// restoreBackup restores a backup to a data folder that no process is using.
 func restoreBackup(ctx context.Context, target cli.Target, o cli.ReadBackupOptions) (*cli.RestoredBackup, error) {
 	r, err := readOptions(o)
 	if err != nil {

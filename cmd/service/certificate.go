@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// certificate is a key pair from two files that is reloaded when they change, because renewal
-// programs replace the files.
+// certificate is a TLS key pair that is reloaded from its two files when they change, because renewal programs replace
+// the files.
 type certificate struct {
 	cert, key string
 	log       *slog.Logger
@@ -26,7 +26,7 @@ type certificate struct {
 // recheckInterval is the minimum time between two checks for changes to the certificate files.
 const recheckInterval = 5 * time.Second
 
-// loadCertificate reads a certificate and its key. Errors name the faulty file.
+// loadCertificate reads a certificate and its key. Errors contain the path of the invalid file.
 func loadCertificate(certPath, keyPath string, log *slog.Logger) (*certificate, error) {
 	c := &certificate{cert: certPath, key: keyPath, log: log, checkedAt: time.Now()}
 	return c, c.readFiles()

@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// connect connects a command to an engine: to the server in target if there is one, otherwise to the process that has
-// the data folder open, or else to an engine in this process.
+// connect connects a command to an engine. It connects to the target's server, if there is one, or to the process that
+// is using the data folder. Otherwise, it starts an engine in this process.
 func connect(ctx context.Context, target cli.Target) (engineClient *client.Client, disconnect func() error, _ error) {
 	if target.Server != "" {
 		return newServerClient(target)
@@ -33,8 +33,8 @@ func connect(ctx context.Context, target cli.Target) (engineClient *client.Clien
 	return c, local.Close, nil
 }
 
-// newCommandLogger returns a logger that writes to stderr or, while the terminal interface uses it, to a file in the
-// state folder or nowhere.
+// newCommandLogger returns a logger that writes to stderr. While the terminal interface is using the terminal, it
+// writes to a file in the state folder, or discards messages if that is not possible.
 func newCommandLogger(fullScreen bool) *slog.Logger {
 	level := slog.LevelError
 	if v := os.Getenv("SERVICE_LOG"); v != "" {
@@ -47,7 +47,8 @@ func newCommandLogger(fullScreen bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level}))
 }
 
-// systemUser returns the name of the operating system's user, and an email address made from it and the host name.
+// systemUser returns the name of the operating system's current user, and an email address formed from that name and
+// the host name.
 func systemUser() (name, email string) {
 	host, err := os.Hostname()
 	if err != nil || host == "" {

@@ -7,12 +7,12 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/remote"
 )
 
-// embedderConfig names an external embedding model, set by SERVICE_EMBEDDER and
-// SERVICE_EMBEDDER_URL or the configuration file.
+// embedderConfig specifies an external embedding model, as set by SERVICE_EMBEDDER and SERVICE_EMBEDDER_URL or the
+// configuration file.
 type embedderConfig struct{ name, url string }
 
-// newEmbedder returns the configured embedder, or nil for the built-in one. Its API key is read only from
-// the environment, which other users can't see.
+// newEmbedder returns the configured embedder, or nil for the built-in one. The API key is read only from the
+// environment, which other users can't see.
 func (m embedderConfig) newEmbedder(env func(string) string) (embed.Embedder, error) {
 	if m.name == "" || m.name == "builtin" {
 		return nil, nil

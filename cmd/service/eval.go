@@ -59,7 +59,7 @@ func evalRetrieval(ctx context.Context, o cli.RetrievalOptions) (*cli.RetrievalR
 	return out, err
 }
 
-// evalAnalyses measures how well the built-in rules answer the analyses, with the starter catalog.
+// evalAnalyses measures how well the built-in rules perform the analyses with the starter catalog.
 func evalAnalyses(ctx context.Context) ([]cli.AnalysisScore, error) {
 	src, err := starter.Load()
 	if err != nil {
@@ -90,7 +90,8 @@ func readWorkbook(ctx context.Context, path string) (*scf.Source, error) {
 	return src, nil
 }
 
-// modelForEval returns the name of a data folder's model, and a function that reads with it and counts its usage.
+// modelForEval returns the name of a data folder's model, and a function that reads evidence with this model and
+// counts its usage.
 func modelForEval(
 	ctx context.Context,
 	dataFolder string,
@@ -124,7 +125,7 @@ func modelForEval(
 	return s.Model, r.Read, nil
 }
 
-// readerForEval returns a function that lets a reader stand in for a language model.
+// readerForEval returns a function that uses a reader in place of a language model.
 func readerForEval(r reading.Reader) func(context.Context, []modelreader.Statement) ([]modelreader.Outcome, error) {
 	return func(ctx context.Context, statements []modelreader.Statement) ([]modelreader.Outcome, error) {
 		out := make([]modelreader.Outcome, len(statements))

@@ -21,7 +21,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// dataLocations returns the paths used with a data folder.
+// dataLocations returns the paths that belong to a data folder.
 func dataLocations(dataFolder string) cli.Paths {
 	dir, err := resolveDataDir(dataFolder)
 	if err != nil {
@@ -92,7 +92,7 @@ func examineDataFolder(at cli.Paths) cli.Diagnostic {
 	return f
 }
 
-// nearestExisting returns the folder itself, or its nearest existing parent.
+// nearestExisting returns dir or, if it doesn't exist, its nearest existing parent folder.
 func nearestExisting(dir string) string {
 	for {
 		if _, err := os.Stat(dir); err == nil || filepath.Dir(dir) == dir {
@@ -145,7 +145,7 @@ func examineDisk(at cli.Paths) cli.Diagnostic {
 	return f
 }
 
-// examineDaemon reports which process has the data folder open.
+// examineDaemon reports which process is using the data folder.
 func examineDaemon(ctx context.Context, at cli.Paths) cli.Diagnostic {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -173,7 +173,7 @@ func examineDaemon(ctx context.Context, at cli.Paths) cli.Diagnostic {
 	return f
 }
 
-// examineBackups checks the status of backups stored by the daemon and by `service backup`.
+// examineBackups checks the backup status recorded by the daemon and by `service backup`.
 func examineBackups(at cli.Paths) cli.Diagnostic {
 	status, err := backupschedule.ReadStatus(at.Data)
 	if err != nil {
@@ -257,8 +257,8 @@ func examineOCR(ctx context.Context) cli.Diagnostic {
 	return f
 }
 
-// examineEnvironmentValues checks the environment variables that are only used later, when a mistake would be
-// costlier.
+// examineEnvironmentValues checks the environment variables that the program reads only later, when finding a mistake
+// would be more costly.
 func examineEnvironmentValues() cli.Diagnostic {
 	var wrong []string
 	if text := os.Getenv(secretKeyVariable); text != "" {

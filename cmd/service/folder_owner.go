@@ -26,8 +26,8 @@ import (
 // checkUpdate is set by tests to limit how much a transaction may write.
 var checkUpdate func(store.UpdateStats) error
 
-// folderOwner serves the data folder that this process has opened, both to this process and, over the
-// folder's socket, to other commands.
+// folderOwner gives this process and, over the folder's socket, other commands access to the data folder that this
+// process has opened.
 type folderOwner struct {
 	handler http.Handler
 	server  *daemon.Server
@@ -155,7 +155,7 @@ func (o *folderOwner) rejectWhenClosed(h http.Handler) http.Handler {
 	})
 }
 
-// newID returns a new UUID of version 7, which begins with the time.
+// newID returns a new UUID of version 7, which begins with the current time.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // Close waits for other commands' requests, and then closes the engine and the store.

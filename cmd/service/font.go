@@ -10,8 +10,8 @@ import (
 // maxFont is the maximum size of a font file; Chinese and Japanese fonts have up to about 20 MB.
 const maxFont = 64 << 20
 
-// loadReportFont reads the TrueType font named by SERVICE_REPORT_FONT, for characters missing from the
-// built-in fonts of PDF reports. It returns nil if none is set.
+// loadReportFont reads the TrueType font specified by SERVICE_REPORT_FONT, which provides the characters that the
+// built-in fonts of PDF reports lack. It returns nil if no font is specified.
 func loadReportFont() ([]byte, error) {
 	path := os.Getenv("SERVICE_REPORT_FONT")
 	if path == "" {
@@ -25,7 +25,7 @@ func loadReportFont() ([]byte, error) {
 }
 
 // cjkFonts lists the usual paths of TrueType fonts with Chinese, Japanese or Korean characters, in the order in which
-// reports try them.
+// the report generator tries them.
 var cjkFonts = []string{
 	"/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
 	"/usr/share/fonts/google-droid-sans-fonts/DroidSansFallbackFull.ttf",
@@ -46,8 +46,8 @@ var cjkFonts = []string{
 	`C:\Windows\Fonts\malgun.ttf`,
 }
 
-// installedFonts returns functions that load the machine's fonts with Chinese, Japanese or Korean characters. They
-// fail for fonts that are not installed.
+// installedFonts returns functions that load this machine's fonts with Chinese, Japanese or Korean characters. A
+// function returns an error if its font is not installed.
 func installedFonts() (out []func() ([]byte, error)) {
 	for _, path := range cjkFonts {
 		out = append(out, func() ([]byte, error) { return regularfile.Read(path, maxFont) })

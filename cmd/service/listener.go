@@ -142,8 +142,8 @@ func endpointAddresses(endpoints []endpoint) []string {
 	return out
 }
 
-// listenHosts returns the host names and IP addresses among the addresses to listen on. Sockets passed by systemd
-// have none; requests to them are recognized by the address of their connection.
+// listenHosts returns the host names and IP addresses among the addresses to listen on. Sockets passed by systemd have
+// none; their requests are recognized by the connection's local address.
 func listenHosts(addresses []string) (out []string) {
 	for _, a := range addresses {
 		if host, _, err := net.SplitHostPort(a); err == nil && host != "" && !strings.HasPrefix(a, "unix:") {

@@ -17,9 +17,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// localTransport sends requests to the owner of the data folder: another process over its socket, or this process in
-// memory. Each request to another process uses a new connection, which is served before that process ends. If no
-// connection can be made, this process opens the folder itself.
+// localTransport sends requests to the process that is using the data folder: either another process, over its socket,
+// or this process, in memory. Each request to another process uses a new connection, which is served before that
+// process ends. If no connection can be made, this process opens the folder itself.
 type localTransport struct {
 	dir     string
 	log     *slog.Logger
@@ -34,16 +34,16 @@ type localTransport struct {
 }
 
 const (
-	// openTimeout is how long to wait for a process that holds the folder but does not respond.
+	// openTimeout is the maximum time to wait for a process that has locked the folder but does not respond.
 	openTimeout = 15 * time.Second
-	// contentionTimeout is how long to wait while several processes take turns opening the folder.
+	// contentionTimeout is the maximum time to wait while several processes take turns opening the folder.
 	contentionTimeout = 2 * time.Minute
-	// openRetryInterval is the time between two attempts to open the folder, since a command may have it
-	// open only briefly.
+	// openRetryInterval is the time between two attempts to open the folder. It is short, because a command may use
+	// the folder only briefly.
 	openRetryInterval = 20 * time.Millisecond
 )
 
-// newLocalTransport returns a transport for the target's data folder, which is opened when it is needed.
+// newLocalTransport returns a transport for the target's data folder. The folder is opened on first use.
 func newLocalTransport(target cli.Target) (*localTransport, error) {
 	dir, err := resolveDataDir(target.Data)
 	if err != nil {
@@ -56,7 +56,7 @@ func newLocalTransport(target cli.Target) (*localTransport, error) {
 	}, nil
 }
 
-// openOrConnect connects to the process that has the folder open, or opens it.
+// openOrConnect connects to the process that is using the folder or, if there is none, opens the folder.
 func (l *localTransport) openOrConnect(ctx context.Context) error {
 	conn, _, err := l.dialOrOpen(ctx)
 	if conn != nil {
@@ -65,8 +65,8 @@ func (l *localTransport) openOrConnect(ctx context.Context) error {
 	return err
 }
 
-// dialOrOpen returns a connection to the process that has the folder open. If there is none, this process
-// opens the folder, and its owner is returned.
+// dialOrOpen returns a connection to the process that is using the folder. If there is none, this process opens the
+// folder, and the new folder owner is returned.
 func (l *localTransport) dialOrOpen(ctx context.Context) (connection net.Conn, owner *folderOwner, _ error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

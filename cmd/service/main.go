@@ -81,8 +81,8 @@ func terminalWidth(f *os.File) int {
 	return width
 }
 
-// buildID returns an ID that distinguishes this build from others of the same version, so that
-// cached results of one are not used by the other.
+// buildID returns an ID that distinguishes this build from other builds of the same version, so that one build doesn't
+// use cached results of another.
 func buildID() string {
 	path, err := os.Executable()
 	if err != nil {
@@ -95,7 +95,7 @@ func buildID() string {
 	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 }
 
-// programVersion returns the version set by the release build or, for other builds, the one recorded by the go
+// programVersion returns the version set by the release build or, for other builds, the version recorded by the go
 // command.
 func programVersion() string {
 	if version != "" {

@@ -12,14 +12,14 @@ const (
 	// allocated counts as idle.
 	idleInterval = 15 * time.Second
 	idleBytes    = 4 << 20
-	// minReleaseBytes is how much must have been allocated since the last release for another one to be
-	// worthwhile.
+	// minReleaseBytes is the number of bytes that must have been allocated since the last release to make another
+	// release worthwhile.
 	minReleaseBytes = 16 << 20
 )
 
-// releaseMemoryPeriodically returns memory to the system after work is done. An import takes hundreds of megabytes
-// for seconds, and the runtime would keep them for minutes. trimCaches evicts entries that have not been used for a
-// quarter of an hour, and reports whether there were any.
+// releaseMemoryPeriodically returns memory to the operating system after work has ended. An import uses hundreds of
+// megabytes for seconds, and the runtime would keep this memory for minutes. trimCaches evicts entries that have not
+// been used for 15 minutes, and reports whether there were any.
 func releaseMemoryPeriodically(ctx context.Context, trimCaches func() bool) {
 	tick := time.NewTicker(idleInterval)
 	defer tick.Stop()

@@ -24,13 +24,13 @@ type modelChoice struct {
 	Limits api.ModelLimits `json:"limits,omitzero"`
 }
 
-// modelFile holds the choice in the data folder.
+// modelFile is the name of the file in the data folder that stores the choice of a model.
 const modelFile = "model.json"
 
 func modelChoicePath(dir string) string { return filepath.Join(dir, modelFile) }
 
-// loadModel returns the model of a data folder, or nil for the built-in rules. The model is given by SERVICE_MODEL
-// and SERVICE_MODEL_SERVER if they are set, otherwise by the stored choice. It also returns the limits for the model.
+// loadModel returns the model of a data folder, or nil for the built-in rules. SERVICE_MODEL and SERVICE_MODEL_SERVER,
+// if set, override the stored choice. It also returns the limits for the model.
 func loadModel(dir string) (model *llm.Model, limits api.ModelLimits, _ error) {
 	c, err := readModelChoice(dir)
 	if err != nil {
@@ -61,7 +61,7 @@ func loadModel(dir string) (model *llm.Model, limits api.ModelLimits, _ error) {
 	return m, c.Limits, err
 }
 
-// readModelChoice returns the stored choice of a data folder, or the zero choice.
+// readModelChoice returns the stored choice of a data folder, or the zero value if there is none.
 func readModelChoice(dir string) (c modelChoice, err error) {
 	b, err := regularfile.Read(modelChoicePath(dir), maxConfigFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,8 +108,8 @@ func changeModelLimits(dataFolder string, change func(*api.ModelLimits)) (*api.M
 	return &c.Limits, err
 }
 
-// loadAgentModel returns the model for the engine, or nil if there is none. In that case, it is a nil interface
-// rather than a nil *llm.Model.
+// loadAgentModel returns the model for the engine, or a nil interface (rather than a nil *llm.Model) if there is none.
+// It also returns the limits for the model.
 func loadAgentModel(dir string) (loaded agent.Model, modelLimits api.ModelLimits, _ error) {
 	m, limits, err := loadModel(dir)
 	if m == nil || err != nil {
@@ -147,7 +147,7 @@ func saveModelChoice(ctx context.Context, dataFolder, name, server string) (*cli
 	return analysisModelStatus(ctx, dataFolder)
 }
 
-// pullModel makes a server download the named model, or the current model if name is empty.
+// pullModel makes a model server download the named model, or the current model if name is empty.
 func pullModel(
 	ctx context.Context,
 	dataFolder, name, server string,

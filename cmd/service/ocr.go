@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// newOCR returns the text recognition for images: tesseract, if installed, in the languages of
-// SERVICE_OCR. It returns nil if tesseract is missing or SERVICE_OCR is off.
+// newOCR returns the OCR engine for images: tesseract, if installed, with the languages in SERVICE_OCR. It returns nil
+// if tesseract is missing or SERVICE_OCR is off.
 func newOCR() (document.OCR, error) {
 	languages := os.Getenv("SERVICE_OCR")
 	if languages == "off" {

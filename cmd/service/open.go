@@ -17,11 +17,11 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// openCheckInterval is the interval at which to check whether the pages are still in use.
+// openCheckInterval is the time between two checks of whether the pages are still in use.
 const openCheckInterval = 5 * time.Second
 
-// openPages opens the pages of a server, or serves those of the local data folder until nobody uses them anymore and
-// nothing is running.
+// openPages opens the web pages of a server. For a local data folder, it serves the pages until nobody is using them
+// and no work is in progress.
 func openPages(ctx context.Context, target cli.Target, browser bool, ready func(cli.OpenInfo) error) error {
 	if target.Server != "" {
 		return ready(cli.OpenInfo{Link: target.Server, Opened: browser && startBrowser(target.Server)})
@@ -91,8 +91,8 @@ func servePages(ctx context.Context, local *localTransport, organization string,
 	}
 }
 
-// isWorking reports whether this process is reading documents or executing workflows, which another process would
-// have to continue.
+// isWorking reports whether this process is processing documents or executing workflows, which another process would
+// otherwise have to continue.
 func (l *localTransport) isWorking(ctx context.Context, c *client.Client) bool {
 	l.mu.Lock()
 	own := l.owner != nil

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// maxConfigFile is the maximum size of files with keys, certificates and settings.
+// maxConfigFile is the maximum size of a file that contains keys, certificates or settings.
 const maxConfigFile = 1 << 20
 
 // defaultDataDir returns the default data folder.
@@ -27,8 +27,8 @@ func stateDir() string { return filepath.Join(xdgDir("XDG_STATE_HOME", ".local/s
 // cacheDir returns the folder for data that can be recreated.
 func cacheDir() string { return filepath.Join(xdgDir("XDG_CACHE_HOME", ".cache"), "service") }
 
-// xdgDir returns a base folder by the XDG convention, or one below the temporary folder for a user
-// without a home.
+// xdgDir returns a base folder as defined by the XDG convention or, for a user without a home folder, a subfolder of
+// the temporary folder.
 func xdgDir(variable, below string) string {
 	if dir := os.Getenv(variable); filepath.IsAbs(dir) {
 		return dir
@@ -40,11 +40,11 @@ func xdgDir(variable, below string) string {
 	return filepath.Join(homeDir, below)
 }
 
-// maxSocketPath is the maximum length of a socket path in bytes; all common systems support it.
+// maxSocketPath is the maximum length of a socket path in bytes, which all common systems support.
 const maxSocketPath = 100
 
-// socketPath returns the socket path of a data folder: in the folder, or in the user's private temporary folder if
-// that is longer than socket paths may be.
+// socketPath returns the socket path of a data folder. The socket is in the folder or, if that path would be too long
+// for a socket, in the user's private temporary folder.
 func socketPath(dir string) string {
 	path := filepath.Join(dir, "service.sock")
 	if len(path) <= maxSocketPath && runtime.GOOS != "windows" {
@@ -54,8 +54,8 @@ func socketPath(dir string) string {
 	return filepath.Join(privateTempDir(), hex.EncodeToString(sum[:8])+".sock")
 }
 
-// privateTempDir returns a folder below the system's temporary folder that belongs to this user and that nobody else
-// can read. Otherwise, another user could receive the evidence, or respond in the program's place.
+// privateTempDir returns a subfolder of the system's temporary folder that belongs to this user and that nobody else
+// can read. In a shared folder, another user could receive the evidence or impersonate the program.
 var privateTempDir = sync.OnceValue(func() string {
 	dir := filepath.Join(os.TempDir(), "service-"+strconv.Itoa(os.Getuid()))
 	if err := os.Mkdir(dir, 0o700); err == nil || isPrivateDir(dir) {

@@ -17,15 +17,15 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// These paths are only served on the data folder's socket. They are not part of the API, because they concern this
+// These paths are served only on the data folder's socket. They are not part of the API, because they concern this
 // process rather than the service.
 const (
 	processPath  = "/process"
 	logLevelPath = "/process/log-level"
 )
 
-// pprofHandler serves the process's profiling data. It is only available on the folder's socket, which only its user
-// can access.
+// pprofHandler serves the process's profiling data. It is available only on the data folder's socket, which only the
+// folder's user can access.
 var pprofHandler = func() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
@@ -60,7 +60,7 @@ func (o *folderOwner) withProcessEndpoints(h http.Handler) http.Handler {
 	})
 }
 
-// processInfo returns the information other commands get about this process.
+// processInfo returns the information that other commands get about this process.
 func (o *folderOwner) processInfo() cli.Process {
 	p := *o.process.Load()
 	if level := o.logLevel.Load(); level != nil {
@@ -119,7 +119,7 @@ func setDaemonLogLevel(ctx context.Context, dir, level string) (*cli.Process, er
 	return sendProcessRequest(ctx, dir, http.MethodPut, logLevelPath, strings.NewReader(level))
 }
 
-// sendProcessRequest sends a request to the process that has a data folder open.
+// sendProcessRequest sends a request to the process that is using a data folder.
 func sendProcessRequest(ctx context.Context, dir, method, path string, body io.Reader) (*cli.Process, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socketPath(dir))
 	if err != nil {
@@ -144,7 +144,7 @@ func sendProcessRequest(ctx context.Context, dir, method, path string, body io.R
 	return &p, nil
 }
 
-// resolveDataDir returns the data folder as an absolute path, or the default one if dir is empty.
+// resolveDataDir returns the absolute path of the data folder, or the path of the default folder if dir is empty.
 func resolveDataDir(dir string) (string, error) {
 	if dir == "" {
 		dir = defaultDataDir()

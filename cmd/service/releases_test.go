@@ -54,7 +54,7 @@ func TestReadRelease(t *testing.T) {
 		{plain.URL + "/moved", cli.Target{}, 10, ""},
 		{secure.URL + "/latest", cli.Target{CA: ca}, 10, ""},
 		{secure.URL + "/latest", cli.Target{}, 10, "certificate"},
-		{secure.URL + "/astray", cli.Target{CA: ca}, 10, "not a valid releases address"},
+		{secure.URL + "/astray", cli.Target{CA: ca}, 10, "not a valid address for releases"},
 		{plain.URL + "/latest", cli.Target{}, 9, "exceeds the limit"},
 		{plain.URL + "/round", cli.Target{}, 10, "too many redirects"},
 		{plain.URL + "/busy", cli.Target{}, 10, "rejected the request"},

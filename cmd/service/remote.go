@@ -16,7 +16,8 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// rateLimitWait is how long a command waits if a server asks to slow down. It is longer than the rate-limit window.
+// rateLimitWait is the maximum time that a command waits if a server asks it to slow down. It is longer than the
+// rate-limit window.
 const rateLimitWait = 90 * time.Second
 
 // newServerClient returns a client for the target server.
@@ -32,8 +33,8 @@ func newServerClient(target cli.Target) (serverClient *client.Client, disconnect
 	return c, func() error { transport.CloseIdleConnections(); return nil }, err
 }
 
-// serverTransport returns a transport that trusts the system's certificate authorities and, if
-// caPath is not empty, those in that file.
+// serverTransport returns a transport that trusts the system's certificate authorities and, if caPath is not empty,
+// the certificate authorities in that file.
 func serverTransport(caPath string) (*http.Transport, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}

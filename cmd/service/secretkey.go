@@ -14,10 +14,10 @@ import (
 	"github.com/scf-service/service/internal/secretbox"
 )
 
-// secretKeys manages the keys that encrypt the secrets of webhooks and integrations. They come from
-// SERVICE_SECRET_KEY, otherwise from a file in the data folder that is created when first needed, or from the
-// system's keyring if the file says so. They are not in the database, so that a copy of the database alone doesn't
-// reveal any secrets.
+// secretKeys manages the keys that encrypt the secrets of webhooks and integrations. The keys are in
+// SERVICE_SECRET_KEY, if set. Otherwise, they are in a file in the data folder, which is created when first needed, or
+// in the system's keyring if that file says so. They are not in the database, so that a copy of the database alone
+// doesn't reveal any secrets.
 type secretKeys struct {
 	dir     string
 	env     func(string) string
@@ -43,7 +43,7 @@ func (s *secretKeys) Location() string {
 	return secretbox.File
 }
 
-// LoadOrCreate reads the keys, creating the first if necessary.
+// LoadOrCreate returns the keys. If there are none, it creates the first key.
 func (s *secretKeys) LoadOrCreate() ([]secretbox.Key, error) {
 	if text := s.env(secretKeyVariable); text != "" {
 		return secretbox.ParseKeys(text, secretKeyVariable)
@@ -73,8 +73,8 @@ func (s *secretKeys) LoadOrCreate() ([]secretbox.Key, error) {
 	return secretbox.ParseKeys(text, "the key in the keyring")
 }
 
-// Save replaces the keys and stores them at place, or at their current location if place is empty. Whenever the
-// program is restarted, it finds keys that decrypt all secrets.
+// Save replaces the keys and stores them at place, or at their current location if place is empty. At every moment, a
+// restarted program would find keys that decrypt all secrets.
 func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 	now := s.Location()
 	if place == "" {
@@ -138,7 +138,7 @@ func (s *secretKeys) replaceFile(text string) (err error) {
 	return os.Rename(f.Name(), s.filePath())
 }
 
-// allowedWebhookNetworks returns the private networks that webhooks and integrations may reach, from
+// allowedWebhookNetworks returns the private networks that webhooks and integrations are allowed to reach, from
 // SERVICE_WEBHOOK_ALLOW.
 func allowedWebhookNetworks() (out []netip.Prefix, err error) {
 	for s := range strings.SplitSeq(os.Getenv("SERVICE_WEBHOOK_ALLOW"), ",") {

@@ -144,7 +144,7 @@ func runDaemon(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInf
 	}
 }
 
-// daemonLogger returns a logger with the daemon's log format.
+// daemonLogger returns a logger that uses the daemon's configured log format.
 func daemonLogger(o cli.ServeOptions, level slog.Leveler) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if o.LogJSON {
@@ -153,15 +153,14 @@ func daemonLogger(o cli.ServeOptions, level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// flushTraces sends the remaining traces after everything has ended. It does not wait long for an
-// unavailable collector.
+// flushTraces sends the remaining traces after all work has ended. It waits only briefly for an unavailable collector.
 func flushTraces(t *tracing.Tracer) {
 	ctx, cancel := context.WithTimeout(context.Background(), abortGrace)
 	defer cancel()
 	_ = t.Close(ctx) // losses have already been logged
 }
 
-// checkNoDaemonServes returns an error if a daemon serves the folder.
+// checkNoDaemonServes returns an error if a daemon is already serving the folder.
 func checkNoDaemonServes(ctx context.Context, dir string) error {
 	p, err := findFolderProcess(ctx, dir)
 	if err == nil && p != nil && p.Daemon {
@@ -170,12 +169,12 @@ func checkNoDaemonServes(ctx context.Context, dir string) error {
 	return err
 }
 
-// servedByError returns the error for a data folder that a daemon already serves.
+// servedByError returns the error for a data folder that is already served by a daemon.
 func servedByError(dir string, p *cli.Process) error {
 	return fmt.Errorf("a daemon is already running on the data folder %s: process %d, listening on %s", dir, p.PID, strings.Join(p.Listen, ", "))
 }
 
-// openFolderWhenFree opens the folder, waiting for a command that has it open.
+// openFolderWhenFree opens the data folder. If a command is using the folder, it waits until the command ends.
 func openFolderWhenFree(
 	ctx context.Context,
 	dir string,
@@ -231,7 +230,7 @@ type daemonServer struct {
 	failures chan error
 }
 
-// createFirstAdmin creates the user and organization named in the environment.
+// createFirstAdmin creates the user and organization that the environment specifies.
 func (d *daemonServer) createFirstAdmin(ctx context.Context, a *cli.FirstAdmin) error {
 	if a == nil {
 		return nil
@@ -249,7 +248,8 @@ func (d *daemonServer) createFirstAdmin(ctx context.Context, a *cli.FirstAdmin) 
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
-	// maxHeader is large enough that requests with too many headers reach the code that rejects them with a message.
+	// maxHeader is the maximum size of request headers. It is large enough that requests with too many headers reach
+	// the code that rejects them with a message.
 	maxHeader = 1 << 20
 )
 
@@ -279,7 +279,7 @@ func (d *daemonServer) serveEndpoint(e endpoint, h http.Handler, cert *certifica
 	}()
 }
 
-// abortGrace is how long aborted requests may take to end.
+// abortGrace is the time that aborted requests have to end.
 const abortGrace = 3 * time.Second
 
 // stop stops accepting requests, waits for running ones and aborts those that take too long.

@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// socketServer is the socket through which other commands communicate with this process while it has the folder open.
+// socketServer is the socket through which other commands communicate with this process while it is using the folder.
 // Closing it drops no connection: every accepted connection receives a response.
 type socketServer struct {
 	path   string
@@ -30,7 +30,7 @@ type socketServer struct {
 
 type connKey struct{}
 
-// serveSocket opens the socket. The caller must hold the store's lock.
+// serveSocket creates the data folder's socket and serves it. The caller must hold the store's lock.
 func serveSocket(path string, h http.Handler, log *slog.Logger) (*socketServer, error) {
 	_ = os.Remove(path) // the socket is stale: holding the lock proves that its process has ended
 	old := umask(0o177)
@@ -81,7 +81,7 @@ func (d *socketServer) markHandled(c net.Conn) {
 	}
 }
 
-// maxRequestWait is the maximum time that closing waits for other commands' requests.
+// maxRequestWait is the maximum time to wait, when the socket is closed, for the requests of other commands.
 const maxRequestWait = 10 * time.Minute
 
 // close stops accepting connections and waits until all accepted requests have been answered or ctx ends.

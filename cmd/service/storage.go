@@ -26,8 +26,8 @@ type storage struct {
 	bucket   string // URL of a bucket for files; only with a database
 }
 
-// open opens the store, and returns it with the clock used for its records. Several processes can use the same
-// database, but not the same data folder.
+// open opens the store and returns it together with the clock that is used for its records. Several processes can use
+// the same database, but not the same data folder.
 func (s storage) open(ctx context.Context, dir string, log *slog.Logger) (*store.DB, func() time.Time, error) {
 	o := storeOptions(dir, log)
 	if s.database == "" {
@@ -78,7 +78,7 @@ type bucketError struct{ error }
 
 func (e *bucketError) Unwrap() error { return e.error }
 
-// unlockingDriver releases the data folder when the database is closed.
+// unlockingDriver is a database driver that releases the data folder when the database is closed.
 type unlockingDriver struct {
 	*postgres.DB
 	unlock func()
@@ -89,8 +89,8 @@ func (d *unlockingDriver) Close() error {
 	return d.DB.Close()
 }
 
-// lockSharedFolder locks the data folder of a process that uses a database elsewhere, in the same way as the file of
-// a database would be locked. On systems without file locks, it does nothing.
+// lockSharedFolder locks the data folder of a process whose database is elsewhere, in the same way as a database file
+// is locked. On systems without file locks, it does nothing.
 func lockSharedFolder(dir string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -106,7 +106,8 @@ func lockSharedFolder(dir string) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// newIDAt returns a new ID with the time of the database's clock, so that the IDs of several processes are in order.
+// newIDAt returns a new ID that begins with the time of the database's clock, so that IDs from several processes are
+// in order.
 func newIDAt(now time.Time) string {
 	id := uuid.Must(uuid.NewV7())
 	for i, ms := 5, now.UnixMilli(); i >= 0; i, ms = i-1, ms>>8 {
@@ -115,7 +116,7 @@ func newIDAt(now time.Time) string {
 	return id.String()
 }
 
-// name returns the name of the database for messages, without a password.
+// name returns the database's name for messages, without a password.
 func (s storage) name() string {
 	u, err := url.Parse(s.database)
 	if err != nil {
@@ -150,7 +151,8 @@ func (s storage) explainOpenError(dir string, err error) error {
 	return fmt.Errorf("can't open the data folder %s: %w", dir, err)
 }
 
-// openPlace returns a place to copy from or to. The caller must close its driver, if it has one.
+// openPlace opens a location from which or to which a store is copied. The caller must close its driver, if it has
+// one.
 func openPlace(ctx context.Context, at cli.StorePlace, log *slog.Logger) (p store.Place, err error) {
 	if at.Data != "" {
 		if p.Dir, err = resolveDataDir(at.Data); err != nil {
@@ -168,7 +170,7 @@ func openPlace(ctx context.Context, at cli.StorePlace, log *slog.Logger) (p stor
 	return p, nil
 }
 
-// copyStore copies an installation.
+// copyStore copies all records and files from one installation to another.
 func copyStore(ctx context.Context, from, to cli.StorePlace, progress func(records, files int64)) (_ *cli.CopiedStore, err error) {
 	log := newCommandLogger(false)
 	o := store.CopyOptions{Clock: time.Now, NewID: newID, Progress: progress}

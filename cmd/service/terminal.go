@@ -28,7 +28,7 @@ func terminalRunner() func(context.Context, cli.TerminalOptions) error {
 	}
 }
 
-// openTerminalLog returns the log destination while the terminal interface is shown.
+// openTerminalLog returns the writer to which logs are written while the terminal interface is shown.
 func openTerminalLog() io.Writer {
 	if err := os.MkdirAll(stateDir(), 0o700); err != nil {
 		return io.Discard

@@ -2,5 +2,5 @@
 
 package main
 
-// umask does nothing on this system; the data folder's permissions protect the socket.
+// umask does nothing on this system, where the data folder's permissions protect the socket.
 func umask(int) int { return 0 }

@@ -55,8 +55,8 @@ func verifyArchive(ctx context.Context, path string) (*cli.Verification, error) 
 	return out, nil
 }
 
-// verifyAuditChain checks an exported audit chain and, if headPath is given, that it contains the head's
-// record.
+// verifyAuditChain verifies an exported audit chain and, if headPath is set, that the chain contains the record of
+// that head.
 func verifyAuditChain(ctx context.Context, path, headPath string) (*cli.Verification, error) {
 	f, _, err := openFile(ctx, path)
 	if err != nil {

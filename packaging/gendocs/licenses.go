@@ -16,10 +16,10 @@ import (
 	"strings"
 )
 
-// mainPackage is the released package.
+// mainPackage is the package that is built for releases.
 const mainPackage = "./cmd/service"
 
-// platforms are the platforms that the program is released for.
+// platforms lists the platforms for which the program is released.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
 // linkedPackage is a package of the program, as listed by the go command.
@@ -67,14 +67,14 @@ func linkedPackages(ctx context.Context) ([]linkedPackage, error) {
 // licenseFileName matches the names of license and notice files.
 var licenseFileName = regexp.MustCompile(`(?i)^(licen[cs]es?|copying|copyright|notice|patents|unlicense)([-._].*)?$`)
 
-// extraLicenseFiles lists, by module, license texts outside the folders of linked packages.
+// extraLicenseFiles maps modules to license files outside the folders of linked packages.
 var extraLicenseFiles = map[string][]string{
 	"golang.org/x/image": {"font/gofont/ttfs/README"},
 	// It has no license file; its README names the license (MIT) and the author.
 	"github.com/mattn/go-localereader": {"README.md"},
 }
 
-// licenseText is a license or notice, with its module.
+// licenseText is the text of a license or notice, with the module to which it applies.
 type licenseText struct {
 	module, file string
 	content      []byte
@@ -142,7 +142,7 @@ func collectModuleLicenses(packages []linkedPackage) ([]licenseText, error) {
 	return out, nil
 }
 
-// goLicense returns the license of Go, whose library and runtime are in the program.
+// goLicense returns the license of Go, because the program contains Go's library and runtime.
 func goLicense(ctx context.Context) (licenseText, error) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT", "GOVERSION").Output()
 	if err != nil {
@@ -183,7 +183,7 @@ func writeLicenses(ctx context.Context, dir string) error {
 	return writeLicenseFile(dir, text)
 }
 
-// writeLicenseFile writes the file with all licenses that packages and images include.
+// writeLicenseFile writes the file with all licenses, which packages and images include.
 func writeLicenseFile(dir string, text []byte) error {
 	return writeFile(filepath.Join(dir, "licences", "THIRD-PARTY-LICENCES.txt"), text)
 }
@@ -221,8 +221,8 @@ func modulesWithoutLicense(all []linkedPackage, found []licenseText) (out []stri
 	return out
 }
 
-// bundledLicenses returns the licenses of software that is bundled in modules without its license text.
-// They are stored with this program, in files named after the software.
+// bundledLicenses returns the licenses of software that is bundled in modules without its license text. These licenses
+// are stored in this package, in files named after the software.
 func bundledLicenses() (out []licenseText, err error) {
 	names, err := filepath.Glob("packaging/licences/*.txt")
 	if err != nil {

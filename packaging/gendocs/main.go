@@ -55,10 +55,10 @@ func run(ctx context.Context, args []string) error {
 	return usageError("invalid arguments")
 }
 
-// usageError returns an error about the command line.
+// usageError returns an error about incorrect command-line arguments.
 func usageError(problem string) error { return fmt.Errorf("%s\n%s", problem, strings.TrimSpace(usage)) }
 
-// regenerateAll deletes dir and writes all files into it that are the same for every system.
+// regenerateAll deletes dir and recreates it with all files that are the same for every platform.
 func regenerateAll(ctx context.Context, dir, version string, date time.Time) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
