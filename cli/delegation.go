@@ -100,7 +100,7 @@ decide. Decisions record both names.`,
 				return err
 			}
 			if who.UserID == "" {
-				return runtimeError("%s has not accepted the invitation yet; specify an active member", who.Email)
+				return runtimeError("%s has not accepted the invitation yet; choose an active member", who.Email)
 			}
 			in.Body.DelegateID = who.UserID
 			return callAndPrint(cmd.Context(), a, api.CreateDelegation, in, func(p *print.Page, made *api.Delegation) {
