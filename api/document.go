@@ -49,7 +49,7 @@ type Document struct {
 }
 
 // NotInForceWarning is the prefix of the warning about a document that is marked as a draft, superseded or withdrawn.
-const NotInForceWarning = "The document states that it is not in force"
+const NotInForceWarning = "The document says that it is not in force"
 
 // IsNotInForce reports whether the document is marked as a draft, superseded or withdrawn.
 func (d *Document) IsNotInForce() bool {
