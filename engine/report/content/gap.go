@@ -257,13 +257,10 @@ func (v *Report) domainSeverityTable() block.Table {
 // tables of the others say the same.
 func (v *Report) findingIndexTable(forms []findingForm) block.Table {
 	t := block.Table{Caption: "Index of findings", Columns: []block.Column{
-		{
-			Name:  "Severity",
-			Width: 6,
-		},
+		{Name: "Severity", Width: 5},
 		{Name: "Control", Width: 9},
-		{Name: "Result", Width: 4},
-		{Name: "Gap type", Width: 5},
+		{Name: "Result", Width: 5},
+		{Name: "Gap type", Width: 6},
 		{Name: "Owner", Width: 7},
 		{Name: "Due", Width: 4},
 	}}

@@ -217,6 +217,7 @@ func (v *Report) soaSection() []block.Block {
 	codes := slices.Sorted(maps.Keys(domains))
 	slices.SortFunc(codes, scf.CompareNatural)
 	by := newStatusTable("Controls by domain and status", "Domain")
+	by.Columns[0].Width = 8
 	by.Columns = slices.DeleteFunc(by.Columns, func(c block.Column) bool { return c.Swatch == string(statusUnmapped) })
 	links := block.LinkList{Label: "Domains of the Statement of Applicability"}
 	for _, d := range codes {
@@ -355,6 +356,9 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 			},
 			Detail: detail(it),
 		})
+	}
+	if len(v.Frameworks) == 0 {
+		return t.WithoutEmptyColumn("Requirements")
 	}
 	return t
 }
