@@ -216,6 +216,7 @@ func (x *docxWriter) writeBody(d *block.Document) {
 		x.writeHeading(1, "about", "About this report", false)
 		x.writeBlock(d.Facts)
 		x.writeBlock(d.Versions)
+		x.writeParagraph("Colophon", block.Text("Written by "+d.Tool+"."))
 	} else {
 		x.writeParagraph("Empty", block.Text("Written by "+d.Tool+"."))
 	}

@@ -319,6 +319,14 @@ var docxParagraphStyles = []docxStyle{
 	{"Picture", "Picture", "Normal", "Normal", `<w:keepLines/><w:spacing w:before="80" w:after="200" w:line="240" w:lineRule="auto"/>`, ""},
 	{"Gap", "Gap", "Normal", "Normal", `<w:spacing w:after="0" w:line="160" w:lineRule="exact"/>`, `<w:sz w:val="8"/><w:szCs w:val="8"/>`},
 	{
+		"Colophon",
+		"Colophon",
+		"Normal",
+		"Normal",
+		`<w:spacing w:before="120"/>`,
+		`<w:color w:val="{soft}"/><w:sz w:val="16"/><w:szCs w:val="16"/>`,
+	},
+	{
 		"Header",
 		"header",
 		"Normal",
