@@ -36,7 +36,7 @@ func TestNamedPipes(t *testing.T) {
 		o.VerifyAuditChain = func(context.Context, string, string) (*Verification, error) { return &Verification{}, nil }
 	}
 	for _, line := range lines {
-		if r := w.run(line...); strings.Contains(r.errOut, "it is a named pipe") {
+		if r := w.run(line...); strings.Contains(r.errOut, "this is a named pipe") {
 			refused++
 		}
 	}
@@ -56,7 +56,7 @@ func TestNamedPipes(t *testing.T) {
 		"catalog import-strm PIPE PIPE",
 	} {
 		args := strings.Fields(strings.ReplaceAll(line, "PIPE", pipe))
-		if r := w.run(args...); r.code != exitRuntime || !strings.Contains(r.errOut, "it is a named pipe; save its content to a file") {
+		if r := w.run(args...); r.code != exitRuntime || !strings.Contains(r.errOut, "this is a named pipe; save its content to a file") {
 			t.Errorf("service %s: exit code %d, %s", line, r.code, r.errOut)
 		}
 	}

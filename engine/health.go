@@ -24,7 +24,7 @@ func (e *Engine) Health(_ context.Context, by api.Caller, _ *api.None) (*api.Hea
 func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.HealthDetailInput) (*api.HealthDetail, error) {
 	deep := in.Deep == "true"
 	if deep && !by.Local {
-		return nil, api.Forbidden("only the local user of the data folder may read all records; run `service doctor` on that machine")
+		return nil, api.Forbidden("only the local user of the data folder can read all records; run `service doctor` on the machine with the data folder")
 	}
 	out := &api.HealthDetail{
 		Health: api.Health{OK: true, Service: "service", TraceID: by.TraceID}, Version: e.version,
@@ -115,8 +115,8 @@ func (e *Engine) checkSecrets(ctx context.Context) (string, error) {
 		return "", err
 	case len(unreadable) > 0:
 		return "", fmt.Errorf(
-			"the encryption key has changed: %d of %s can't be decrypted, such as that of %s; "+
-				"copy secret.key from the installation they came from, or enter them again",
+			"the encryption key has changed, so %d of %s can't be decrypted (for example: %s); "+
+				"copy secret.key from the original installation, or enter the secrets again",
 			len(unreadable),
 			prose.Count(n, "secret", "secrets"),
 			unreadable[0],

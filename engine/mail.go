@@ -38,7 +38,7 @@ func (o orgMailServers) Route(ctx context.Context, org string) (*mail.Route, err
 	}
 	from, err := netmail.ParseAddress(m.From)
 	if err != nil {
-		return nil, fmt.Errorf("the sender of the organization's mail server is not an email address; change `from` of the integration")
+		return nil, fmt.Errorf("the sender of the organization's mail server is not an email address; change `from` in the mail server's integration")
 	}
 	return &mail.Route{
 		ID: m.IntegrationID, Dial: o.guard.Dial, Roots: m.Roots,

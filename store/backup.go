@@ -349,7 +349,7 @@ func (c *recordChecker) err(allowDamaged bool) error {
 }
 
 // adviceAboutDamage tells the user what to do about damage that prevents a backup.
-const adviceAboutDamage = "or save the rest with `service backup --allow-damaged FILE`"
+const adviceAboutDamage = "or back up the undamaged data with `service backup --allow-damaged FILE`"
 
 // listBlobs lists the blobs. It runs after the snapshot, so that the list includes all blobs that the
 // snapshot refers to. The list takes about 100 bytes of memory per blob.
@@ -462,7 +462,7 @@ func (a *backupWriter) addBlob(ctx context.Context, b Blob) error {
 	}
 	defer f.Close()
 	if size != b.Size {
-		return a.describeBlobError(b.SHA256, fmt.Errorf("%w: its size is %d instead of %d", ErrCorrupt, size, b.Size))
+		return a.describeBlobError(b.SHA256, fmt.Errorf("%w: the size is %d instead of %d", ErrCorrupt, size, b.Size))
 	}
 	if err := a.addHeader(entryBlobs+b.SHA256, size); err != nil {
 		return err

@@ -204,7 +204,7 @@ func TestInvalidFileIsRefused(t *testing.T) {
 		t.Errorf("left %v", left)
 	}
 	_, err = VerifyBackup(t.Context(), path, options(t.TempDir()), ro)
-	if is(t, "VerifyBackup", err, ErrCorrupt); !strings.Contains(err.Error(), "its file secret.key is not valid: secret.key is not a key") {
+	if is(t, "VerifyBackup", err, ErrCorrupt); !strings.Contains(err.Error(), "the file secret.key is not valid: secret.key is not a key") {
 		t.Error(err)
 	}
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // ErrEncrypted is the error for a backup that can't be read with the given identities.
-var ErrEncrypted = errors.New("the backup is encrypted; give the identity of one of its recipients")
+var ErrEncrypted = errors.New("the backup is encrypted; specify the identity of one of its recipients")
 
 // maxEncryptionHeader is the maximum size of the header that age reads into memory; each recipient takes
 // up 200 bytes of it.
@@ -49,7 +49,7 @@ func (e *backupError) Is(target error) bool { return target == ErrCorrupt }
 func (e *backupError) Unwrap() error        { return e.cause }
 
 // errNotBackup is the error for a file that is not a backup.
-var errNotBackup = &backupError{text: "it is not a backup"}
+var errNotBackup = &backupError{text: "this file is not a backup"}
 
 // damagedBackup returns an ErrCorrupt that describes what is wrong with a backup.
 func damagedBackup(cause error, format string, args ...any) error {
@@ -105,7 +105,7 @@ func (r *backupReader) start(o ReadOptions) error {
 	if isEncrypted(begin) {
 		r.manifest.Encrypted = true
 		if !bytes.Contains(begin, []byte("\n--- ")) {
-			return damagedBackup(nil, "it is truncated, or its header is longer than %d KB", maxEncryptionHeader>>10)
+			return damagedBackup(nil, "the file is truncated, or the header is longer than %d KB", maxEncryptionHeader>>10)
 		}
 		if plain, err = decrypt(in, o.Identities); err != nil {
 			return err
@@ -161,7 +161,7 @@ func (r *backupReader) readManifest() error {
 	r.manifest.Encrypted = encrypted
 	switch m := r.manifest; {
 	case m.Format > backupFormat:
-		return fmt.Errorf("%w: its backup format is %d, but this program supports %d; upgrade to a newer version", ErrNewerSchema, m.Format, backupFormat)
+		return fmt.Errorf("%w: the backup has format %d, but this program supports only %d; upgrade to a newer version", ErrNewerSchema, m.Format, backupFormat)
 	case m.Format < 1:
 		return errNotBackup
 	case m.Format == backupFormatOfDriver:
@@ -169,7 +169,7 @@ func (r *backupReader) readManifest() error {
 	case checkDatabaseFormat(m.DatabaseFormat) != nil:
 		return checkDatabaseFormat(m.DatabaseFormat)
 	case m.RecordBytes < 0 || m.BlobBytes < 0 || m.BlobCount < 0 || m.RecordBytes+m.BlobBytes < 0:
-		return damagedBackup(nil, "its manifest is not valid")
+		return damagedBackup(nil, "the manifest is not valid")
 	}
 	return r.next()
 }
@@ -185,7 +185,7 @@ func (r *backupReader) next() error {
 		return toCorruptError(err)
 	}
 	if h.Typeflag != tar.TypeReg {
-		return damagedBackup(nil, "it contains %.80q, which is not a file", h.Name)
+		return damagedBackup(nil, "the archive contains %.80q, which is not a file", h.Name)
 	}
 	r.header = h
 	return nil
@@ -196,11 +196,11 @@ func (r *backupReader) next() error {
 func (r *backupReader) open(name string, limit int64) (io.Reader, error) {
 	switch {
 	case r.header == nil:
-		return nil, damagedBackup(nil, "it ends before %s", name)
+		return nil, damagedBackup(nil, "the archive ends before %s", name)
 	case r.header.Name != name:
-		return nil, damagedBackup(nil, "it contains %.80q instead of %s", r.header.Name, name)
+		return nil, damagedBackup(nil, "the archive contains %.80q instead of %s", r.header.Name, name)
 	case r.header.Size > limit:
-		return nil, damagedBackup(nil, "its entry %s is %d bytes long; the maximum is %d", name, r.header.Size, limit)
+		return nil, damagedBackup(nil, "the entry %s is %d bytes long; the maximum is %d", name, r.header.Size, limit)
 	}
 	return corruptReader{r.tar}, nil
 }
@@ -223,7 +223,7 @@ func (r *backupReader) readFiles(add func(name string, content []byte) error) er
 	last := ""
 	for _, name := range r.manifest.Files {
 		if !additionalFiles[name] || name <= last {
-			return damagedBackup(nil, "it contains the unexpected file %.80q", name)
+			return damagedBackup(nil, "the archive contains the unexpected file %.80q", name)
 		}
 		last = name
 		in, err := r.open(entryFiles+name, maxAdditionalFile)
@@ -255,7 +255,7 @@ func (r *backupReader) readRecords(read func(content io.Reader, size int64) erro
 		return err
 	}
 	if size := r.header.Size; name == entryRecords && size != limit {
-		return damagedBackup(nil, "its records have %d bytes instead of %d", size, limit)
+		return damagedBackup(nil, "the records have %d bytes instead of %d", size, limit)
 	}
 	if err := read(in, r.header.Size); err != nil {
 		return err
@@ -274,13 +274,13 @@ func (r *backupReader) readBlobs(ctx context.Context, add func(sha string, size 
 		}
 		sha, found := strings.CutPrefix(r.header.Name, entryBlobs)
 		if !found || !isSHA256(sha) || sha <= last || !m.Blobs {
-			return damagedBackup(nil, "it contains the unexpected entry %.80q", r.header.Name)
+			return damagedBackup(nil, "the archive contains the unexpected entry %.80q", r.header.Name)
 		}
 		last = sha
 		count++
 		size += r.header.Size
 		if m.Format != backupFormatOfDriver && (count > m.BlobCount || size > m.BlobBytes) {
-			return damagedBackup(nil, "it contains more than its manifest says")
+			return damagedBackup(nil, "the archive contains more than the manifest lists")
 		}
 		if err := add(sha, r.header.Size, corruptReader{r.tar}); err != nil {
 			return err
@@ -293,7 +293,7 @@ func (r *backupReader) readBlobs(ctx context.Context, add func(sha string, size 
 	case m.Format == backupFormatOfDriver:
 		m.BlobCount, m.BlobBytes = count, size
 	case count != m.BlobCount || size != m.BlobBytes:
-		return damagedBackup(nil, "it contains %d blobs of %d bytes instead of %d of %d", count, size, m.BlobCount, m.BlobBytes)
+		return damagedBackup(nil, "the archive contains %d blobs with %d bytes instead of %d blobs with %d bytes", count, size, m.BlobCount, m.BlobBytes)
 	}
 	return r.readEnd()
 }
@@ -305,7 +305,7 @@ func (r *backupReader) readEnd() error {
 		return toCorruptError(err)
 	}
 	if more > 0 {
-		return damagedBackup(nil, "it contains more than its archive")
+		return damagedBackup(nil, "there is more data after the end of the archive")
 	}
 	if _, err := io.Copy(io.Discard, r.content); err != nil {
 		return toCorruptError(err)
@@ -314,7 +314,7 @@ func (r *backupReader) readEnd() error {
 		return nil
 	}
 	if want := r.content.sum.Sum(bytes.Clone(checksumFrame)); !bytes.Equal(r.content.tail, want) {
-		return damagedBackup(nil, "its checksum is wrong")
+		return damagedBackup(nil, "the checksum is wrong")
 	}
 	return nil
 }
@@ -372,7 +372,7 @@ func toCorruptError(err error) error {
 		return err
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return damagedBackup(err, "it is truncated, or data was appended")
+		return damagedBackup(err, "the file is truncated, or data was appended")
 	}
-	return damagedBackup(err, "its content was changed (%v)", err)
+	return damagedBackup(err, "the content was changed (%v)", err)
 }

@@ -153,8 +153,8 @@ func (b *Blobs) VerifyFileOf(ctx context.Context, recordName, sha string) error 
 func addRecordName(name string, err error) error {
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return fmt.Errorf("%w: the file of %s is missing from the data folder or the bucket; restore a backup, "+
-			"or delete it and add it again", ErrCorrupt, name)
+		return fmt.Errorf("%w: the file for %s is missing from the data folder or the bucket; restore a backup, "+
+			"or delete the item and add it again", ErrCorrupt, name)
 	case err != nil:
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -195,7 +195,7 @@ func verifyBlob(ctx context.Context, sha string, r io.Reader) error {
 	}
 	if hex.EncodeToString(h.Sum(nil)) != sha {
 		return fmt.Errorf("%w: the content of %s/%s/%s in the data folder or the bucket was changed; restore a backup"+
-			", or delete what it belongs to and create it again",
+			", or delete the item that the content belongs to and create it again",
 			ErrCorrupt, dirBlobs, sha[:2], sha[2:])
 	}
 	return nil
@@ -359,7 +359,7 @@ func (b *Blobs) ForEach(ctx context.Context, fn func(sha string) error) error {
 // path returns the path of a blob's file, or ErrBadKey if sha is not a hash.
 func (b *Blobs) path(sha string) (string, error) {
 	if !isSHA256(sha) {
-		return "", fmt.Errorf("%w: a blob name has 64 lower-case hexadecimal digits", ErrBadKey)
+		return "", fmt.Errorf("%w: a blob name must have 64 lowercase hexadecimal digits", ErrBadKey)
 	}
 	return filepath.Join(b.dir, sha[:2], sha[2:]), nil
 }

@@ -51,7 +51,7 @@ func (c FileCheck) String() string {
 	if d.Damaged > 0 {
 		state = d.String()
 	}
-	return fmt.Sprintf("%d of %d files checked, %s; `service audit verify` checks all", c.Checked, c.Total, state)
+	return fmt.Sprintf("%d of %d files checked, %s; to check all files, run `service audit verify`", c.Checked, c.Total, state)
 }
 
 // CheckFiles compares blobs with their hashes, and checks that all blobs exist that records refer to. If some

@@ -48,7 +48,7 @@ func TestFileSample(t *testing.T) {
 	}
 	c, err := db.CheckFiles(t.Context(), FileCheckOptions{Sample: 10})
 	is(t, "CheckFiles", err, nil)
-	if want := "10 of 40 files checked, none damaged; `service audit verify` checks all"; c.String() != want {
+	if want := "10 of 40 files checked, none damaged; to check all files, run `service audit verify`"; c.String() != want {
 		t.Errorf("got %s, want %s", c, want)
 	}
 	for _, n := range []int{0, 40, 41} {

@@ -67,13 +67,13 @@ func decodeJSON(b []byte, r any) error {
 // compressed if that saves enough.
 func packRecord(mark byte, payload []byte) ([]byte, error) {
 	if len(payload) > maxRecordSize {
-		return nil, fmt.Errorf("%w: a record of %d bytes; the maximum is %d: keep it as a blob", ErrTooLarge, len(payload), maxRecordSize)
+		return nil, fmt.Errorf("%w: a record has %d bytes, but the maximum is %d; store the record as a blob", ErrTooLarge, len(payload), maxRecordSize)
 	}
 	if compressed := compressRecord(mark, payload); compressed != nil {
 		return compressed, nil
 	}
 	if len(payload) >= maxValue {
-		return nil, fmt.Errorf("%w: a record of %d bytes that doesn't compress; keep it as a blob", ErrTooLarge, len(payload))
+		return nil, fmt.Errorf("%w: a record of %d bytes can't be compressed; store the record as a blob", ErrTooLarge, len(payload))
 	}
 	return append([]byte{mark}, payload...), nil
 }
@@ -112,17 +112,17 @@ func unpackRecord(b []byte) (mark byte, payload []byte, err error) {
 // unpackedSize returns the size of a packed record's payload.
 func unpackedSize(b []byte) (int, error) {
 	if len(b) == 0 {
-		return 0, fmt.Errorf("%w: an empty record", ErrCorrupt)
+		return 0, fmt.Errorf("%w: a record is empty", ErrCorrupt)
 	}
 	switch mark := b[0] &^ (markCompressed | markDictionary); {
 	case mark != markJSON && mark != markCustomCodec, b[0]&(markCompressed|markDictionary) == markDictionary:
-		return 0, fmt.Errorf("%w: a record with the unknown format %#02x", ErrCorrupt, b[0])
+		return 0, fmt.Errorf("%w: a record has the unknown format %#02x", ErrCorrupt, b[0])
 	case b[0]&markCompressed == 0:
 		return len(b) - 1, nil
 	}
 	n, err := s2.DecodedLen(b[1:])
 	if err != nil || n > maxRecordSize {
-		return 0, fmt.Errorf("%w: a compressed record with an invalid length", ErrCorrupt)
+		return 0, fmt.Errorf("%w: a compressed record has an invalid length", ErrCorrupt)
 	}
 	return n, nil
 }
@@ -166,7 +166,7 @@ func (c codec) unmarshal(b []byte, r any) error {
 	decode := c.decode
 	if mark != c.mark {
 		if mark != markJSON {
-			return fmt.Errorf("%w: a record in a codec this table does not have", ErrCorrupt)
+			return fmt.Errorf("%w: a record uses a codec that this table does not support", ErrCorrupt)
 		}
 		decode = decodeJSON
 	}

@@ -98,14 +98,14 @@ func checkCopySource(ctx context.Context, from Driver, now time.Time) error {
 		case !found:
 			return fmt.Errorf("%w: the source is empty", ErrNotFound)
 		case meta.Format != formatVersion:
-			return fmt.Errorf("%w: the source has format %d; open it once with this program", ErrOldFormat, meta.Format)
+			return fmt.Errorf("%w: the source has format %d; open the source once with this program, then copy it again", ErrOldFormat, meta.Format)
 		}
 		for p, err := range scanProcessMeta[processRecord](tx, "process") {
 			if err != nil {
 				return err
 			}
 			if now.Before(p.value.Until) {
-				return fmt.Errorf("%w: a daemon is using the source; stop all daemons, or wait until %s if one was killed",
+				return fmt.Errorf("%w: a daemon is using the source; stop all daemons, or, if a daemon was killed, wait until %s",
 					ErrLocked, p.value.Until.UTC().Format(time.TimeOnly))
 			}
 		}
@@ -136,8 +136,8 @@ func (p Place) checkEmpty(ctx context.Context) error {
 				return errors.Join(fmt.Errorf("%w: the target database is not empty; choose another schema with ?schema=NAME", ErrExists), err)
 			}
 		}
-		return fmt.Errorf("%w: the target database contains a part of an interrupted copy; drop its schema, "+
-			"or choose another with ?schema=NAME", ErrExists)
+		return fmt.Errorf("%w: the target database contains part of an interrupted copy; drop its schema, "+
+			"or choose another schema with ?schema=NAME", ErrExists)
 	})
 }
 
@@ -311,7 +311,7 @@ func (c *copier) copyToFile(ctx context.Context, source kv.KV) error {
 	path := filepath.Join(c.To.Dir, fileDatabase)
 	err = disk.Files{}.LinkDurably(temp, path)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%w: %s was created meanwhile", ErrLocked, path)
+		return fmt.Errorf("%w: %s was created in the meantime", ErrLocked, path)
 	}
 	return err
 }
@@ -331,12 +331,12 @@ func (c *copier) compare(ctx context.Context, source, target kv.KV) error {
 		case err != nil:
 			return err
 		case !ok || got.Table != want.Table || !bytes.Equal(got.Key, want.Key) || !bytes.Equal(got.Value, want.Value):
-			return fmt.Errorf("%w: the copy differs from the source at %s %s (table %s); delete it and copy again",
+			return fmt.Errorf("%w: the copy differs from the source at %s %s (table %s); delete the copy, then copy again",
 				ErrCorrupt, recordKindLabel(want.Table), Key{b: bytes.Clone(want.Key)}, want.Table)
 		}
 	}
 	if extra, err, ok := next(); err != nil || ok {
-		return errors.Join(fmt.Errorf("%w: the copy has the additional record %s (table %s); delete it and copy again",
+		return errors.Join(fmt.Errorf("%w: the copy has the additional record %s (table %s); delete the copy, then copy again",
 			ErrCorrupt, Key{b: bytes.Clone(extra.Key)}, extra.Table), err)
 	}
 	if n != c.summary.Records {

@@ -16,7 +16,7 @@ type DamagedRecordError struct {
 }
 
 func (e *DamagedRecordError) Error() string {
-	return fmt.Sprintf("%v: the checksum of %s %s (table %s) is wrong; run `service doctor` to see everything that is damaged, "+
+	return fmt.Sprintf("%v: the checksum of %s %s (table %s) is wrong; run `service doctor` to see all damage, "+
 		"then restore a backup", ErrCorrupt, recordKindLabel(e.Table), e.Key, e.Table)
 }
 
@@ -40,17 +40,17 @@ func (e *DamagedRecordError) Record() string {
 
 // recordNames maps tables to the names that users see for their records.
 var recordNames = map[string]string{
-	"edits": "change that can be undone", "figures": "figures of an assessment", "review_samples": "review sample",
+	"edits": "undoable change", "figures": "assessment figures", "review_samples": "review sample",
 	"settings": "setting", "organizations": "organization", "users": "user", "passwords": "password", "sessions": "session",
 	"links": "one-time link", "memberships": "membership", "key_secrets": "API key", "replays": "saved reply",
 	"catalog_versions": "catalog version", "import_runs": "catalog import", "email_preferences": "email preference",
 	"assessments": "assessment", "lifecycle_events": "state change", "timeline": "timeline entry", "documents": "document",
-	"chunks": "passage", "vectors": "vector of passage", "outside_vectors": "vector of passage", "passage_packs": "pack of passages",
+	"chunks": "passage", "vectors": "passage vector", "outside_vectors": "passage vector", "passage_packs": "passage pack",
 	"scopes": "scope", "scope_versions": "scope version", "soa_versions": "Statement of Applicability",
 	"soa_items": "line of a Statement of Applicability", "gap_versions": "gap analysis", "findings": "finding",
 	"maturity_versions": "maturity assessment", "maturity_scores": "maturity score", "poam_versions": "plan of action",
 	"poam_items": "plan item", "approvals": "approval", "delegations": "delegation", "comments": "comment",
-	"carried_items": "carried item", "readers": "reader", "readings": "readings of a statement", "model_answers": "answer of a model",
+	"carried_items": "carried item", "readers": "reader", "readings": "statement readings", "model_answers": "model answer",
 	"translations": "translation", "corrections": "correction", "former_members": "former member",
 	"artifacts": "deliverable", "artifact_versions": "deliverable version", "workflow_runs": "workflow run", "reports": "report",
 	"agent_runs": "agent run", "agent_steps": "agent step", "agent_outputs": "agent result", "api_keys": "API key",
@@ -61,10 +61,10 @@ var recordNames = map[string]string{
 	"sync_batches": "sync batch", "sync_files": "synced file", "sync_conflicts": "sync conflict", "sync_keys": "sync key",
 	"sync_peers":       "trusted key",
 	"_outbox_new":      "event",
-	"unfinished_reads": "unfinished reading of a document", "discarded_passages": "set of discarded passages",
+	"unfinished_reads": "unfinished document reading", "discarded_passages": "set of discarded passages",
 	"unembedded_passages": "set of passages without vectors",
 	"discarded_records":   "list of discarded records",
-	outboxEvents.Name():   "event", outboxConsumers.Name(): "event reader", bodiesTable: "content of a deliverable's line",
+	outboxEvents.Name():   "event", outboxConsumers.Name(): "event reader", bodiesTable: "content of a deliverable item",
 	packsTable: "pack of records",
 	metaTable:  "description of the database", sequencesTable: "counter",
 }

@@ -29,7 +29,7 @@ func TestRecordNames(t *testing.T) {
 		t.Errorf("got %s, want %s", e.Record(), want)
 	}
 	e = &DamagedRecordError{Table: "passage_packs", Key: K("org", "assessment", "set", 0)}
-	if want := `pack of passages "assessment"/"set"/0`; e.Record() != want {
+	if want := `passage pack "assessment"/"set"/0`; e.Record() != want {
 		t.Errorf("got %s, want %s", e.Record(), want)
 	}
 }
@@ -387,7 +387,7 @@ func TestMissingRecords(t *testing.T) {
 		is(t, "bolt.Open", err, nil)
 		is(t, "Update", errors.Join(d.Update(t.Context(), change), d.Close()), nil)
 		_, err = Open(t.Context(), o)
-		if is(t, name, err, ErrCorrupt); err != nil && !strings.Contains(err.Error(), "records are missing, old or damaged") {
+		if is(t, name, err, ErrCorrupt); err != nil && !strings.Contains(err.Error(), "records are missing, outdated or damaged") {
 			t.Errorf("%s: got %v", name, err)
 		}
 		named := strings.Contains(fmt.Sprint(err), `1 of 28 damaged: record "C-000001" (table controls)`)

@@ -11,7 +11,7 @@ import (
 var (
 	ErrNotFound      = kv.ErrNotFound
 	ErrExists        = errors.New("already exists")
-	ErrBadCursor     = errors.New("the cursor does not belong to this list; start again without it")
+	ErrBadCursor     = errors.New("the cursor does not belong to this list; start again without a cursor")
 	ErrNoTenant      = errors.New("the organization is missing")
 	ErrWrongTenant   = errors.New("the record belongs to another organization")
 	ErrNewerSchema   = errors.New("the database is newer than this program")
@@ -54,7 +54,7 @@ type NewerSchemaError struct {
 }
 
 func (e *NewerSchemaError) Error() string {
-	return fmt.Sprintf("%v: it has schema version %d, but this program supports %d; upgrade to a newer version or restore an older backup",
+	return fmt.Sprintf("%v: the database has schema version %d, but this program supports only %d; upgrade to a newer version or restore an older backup",
 		ErrNewerSchema, e.Database, e.Program)
 }
 

@@ -57,7 +57,7 @@ func traceOfDatabase(dir string) (name string) {
 
 func missingDatabaseError(dir, trace string) error {
 	return fmt.Errorf("%w: %s is missing or empty, but %s shows that this folder had a database, or that a restore was interrupted; "+
-		"restore a backup of the whole folder, or, to start again without the old data, move everything in the folder elsewhere",
+		"restore a backup of the whole folder, or move everything in the folder elsewhere to start again without the old data",
 		ErrCorrupt, filepath.Join(dir, fileDatabase), trace)
 }
 
@@ -66,8 +66,8 @@ func (db *DB) newEmptyDatabaseError(trace string) error {
 	if db.soleWriter {
 		return missingDatabaseError(db.dir, trace)
 	}
-	return fmt.Errorf("%w: the database is empty, but %s in %s shows that this folder belongs to another one; choose a new data folder, "+
-		"or copy the records to the database with `service store copy`", ErrExists, trace, db.dir)
+	return fmt.Errorf("%w: the database is empty, but %s in %s shows that this folder belongs to another database. Choose a new data folder, "+
+		"or copy the records to this database with `service store copy`", ErrExists, trace, db.dir)
 }
 
 // openDatabase opens service.db, or creates it in an unused folder.
@@ -112,8 +112,8 @@ func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 func prepareSharedFolder(dir string) error {
 	path := filepath.Join(dir, fileDatabase)
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%w: %s has a database of its own, %s, but another one was given; choose another data folder, "+
-			"or leave out that database", ErrExists, dir, fileDatabase)
+		return fmt.Errorf("%w: %s has its own database, %s, but another database was specified; choose another data folder, "+
+			"or leave out the other database", ErrExists, dir, fileDatabase)
 	}
 	if err := createDataFolders(dir); err != nil {
 		return err
@@ -135,11 +135,11 @@ func (db *DB) checkOrWriteFolderID() error {
 		return nil
 	case id != "":
 		if !db.soleWriter {
-			return fmt.Errorf("%w: the data folder %s belongs to another database: its ID is %q, and %s contains %.80q; "+
-				"choose another data folder, or, if you moved the records there on purpose, delete that file", ErrExists, db.dir, db.meta.ID, path, id)
+			return fmt.Errorf("%w: the data folder %s belongs to another database: the database's ID is %q, but %s contains %.80q. "+
+				"Choose another data folder. If you moved the records to this database on purpose, delete that file instead", ErrExists, db.dir, db.meta.ID, path, id)
 		}
-		return fmt.Errorf("%w: %s is the database of another data folder, or an older one of this folder: its ID is %q, and %s contains %.80q; put back this folder's own "+
-			"database or restore a backup of the whole folder; if you exchanged the database on purpose, delete %[4]s",
+		return fmt.Errorf("%w: %s belongs to another data folder, or is an older database of this folder: its ID is %q, but %s contains %.80q. Put back this folder's own "+
+			"database, or restore a backup of the whole folder. If you replaced the database on purpose, delete %[4]s",
 			ErrCorrupt, filepath.Join(db.dir, fileDatabase), db.meta.ID, path, id)
 	}
 	temp := db.tempPath()

@@ -93,7 +93,7 @@ func appendPart(b []byte, p any) ([]byte, error) {
 		return appendInt(append(b, tagInt), v.Int()), nil
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		if v.Uint() > math.MaxInt64 {
-			return nil, fmt.Errorf("%w: %d does not fit", ErrBadKey, v.Uint())
+			return nil, fmt.Errorf("%w: %d is too large", ErrBadKey, v.Uint())
 		}
 		return appendInt(append(b, tagInt), int64(v.Uint())), nil
 	case reflect.Slice:
@@ -101,7 +101,7 @@ func appendPart(b []byte, p any) ([]byte, error) {
 			return appendEscaped(append(b, tagBytes), v.Bytes()), nil
 		}
 	}
-	return nil, fmt.Errorf("%w: a %T can't be part of it", ErrBadKey, p)
+	return nil, fmt.Errorf("%w: a %T can't be part of a key", ErrBadKey, p)
 }
 
 // appendEscaped appends s with each 00 escaped, followed by the terminator 00.
@@ -160,7 +160,7 @@ func decodePart(b []byte) (part any, rest []byte, err error) {
 		return tag == tagTrue, b, nil
 	case tagInt:
 		if len(b) < 8 {
-			return nil, nil, fmt.Errorf("%w: a truncated integer", ErrBadKey)
+			return nil, nil, fmt.Errorf("%w: an integer is truncated", ErrBadKey)
 		}
 		return int64(binary.BigEndian.Uint64(b) ^ 1<<63), b[8:], nil
 	case tagTime:
@@ -170,7 +170,7 @@ func decodePart(b []byte) (part any, rest []byte, err error) {
 		sec := int64(binary.BigEndian.Uint64(b) ^ 1<<63)
 		return time.Unix(sec, int64(binary.BigEndian.Uint32(b[8:]))).UTC(), b[12:], nil
 	}
-	return nil, nil, fmt.Errorf("%w: no part of a key begins with %#02x", ErrBadKey, tag)
+	return nil, nil, fmt.Errorf("%w: a part of a key can't begin with %#02x", ErrBadKey, tag)
 }
 
 // decodeEscaped is the inverse of appendEscaped.

@@ -79,7 +79,7 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 		case errors.Is(err, errMigratedMeanwhile):
 			return db.createOrMigrate(ctx)
 		case err != nil:
-			return fmt.Errorf("migration %d (%s) failed, the database remains at version %d: %w", m.Version, m.Name, db.meta.Schema, err)
+			return fmt.Errorf("migration %d (%s) failed; the database remains at version %d: %w", m.Version, m.Name, db.meta.Schema, err)
 		}
 		db.log.InfoContext(ctx, "migrated", "schema", m.Version, "name", m.Name)
 	}
@@ -90,9 +90,9 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 func checkDatabaseFormat(format int) error {
 	switch {
 	case format > formatVersion:
-		return fmt.Errorf("%w: its format is %d, but this program supports %d; upgrade to a newer version", ErrNewerSchema, format, formatVersion)
+		return fmt.Errorf("%w: the database has format %d, but this program supports only %d; upgrade to a newer version", ErrNewerSchema, format, formatVersion)
 	case format < formatWithoutChecksums:
-		return fmt.Errorf("%w (its format is %d, but this program supports %d)", ErrOldFormat, format, formatVersion)
+		return fmt.Errorf("%w (the database has format %d, but this program supports only %d)", ErrOldFormat, format, formatVersion)
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func checkDatabaseFormat(format int) error {
 func (db *DB) backUpBefore(ctx context.Context, migration string) (path string, err error) {
 	path = newBackupPath(db.dir, db.clock(), "before-"+migration, BackupSuffix)
 	if _, err := db.backup(ctx, path, BackupOptions{WithoutBlobs: true, AllowDamaged: true}); err != nil {
-		return "", fmt.Errorf("no backup, so no migration: %w", err)
+		return "", fmt.Errorf("the database was not migrated because it could not be backed up: %w", err)
 	}
 	db.log.InfoContext(ctx, "backup before migration", "path", path, "schema", db.meta.Schema)
 	return path, nil
@@ -128,7 +128,7 @@ func (db *DB) addChecksums(ctx context.Context) error {
 		err = errors.Join(err, os.Remove(backup)) // nothing was changed, and the next start makes another backup
 	}
 	if err != nil {
-		return fmt.Errorf("adding checksums failed, the database is unchanged: %w", err)
+		return fmt.Errorf("checksums could not be added; the database is unchanged: %w", err)
 	}
 	db.meta = next
 	db.log.InfoContext(ctx, "migrated", "format", formatVersion)
@@ -150,7 +150,7 @@ func (db *DB) loadMeta(ctx context.Context) (isEmpty, indexesCurrent bool, err e
 		if !found {
 			names, err := tx.kv.Tables()
 			if err == nil && len(names) > 0 {
-				err = fmt.Errorf("%w: the database contains the table %s but no description of itself", ErrUnknownTable, names[0])
+				err = fmt.Errorf("%w: the database contains the table %s but no description of the database", ErrUnknownTable, names[0])
 			}
 			isEmpty = true
 			return err

@@ -150,7 +150,7 @@ func (outbox) Ack(tx *Tx, consumer string, sequence int64) error {
 		return err
 	}
 	if sequence > last {
-		return fmt.Errorf("outbox: %w: event %d, the last one is %d", ErrNotFound, sequence, last)
+		return fmt.Errorf("outbox: %w: event %d; the last event is %d", ErrNotFound, sequence, last)
 	}
 	return outboxConsumers.Put(tx, &outboxConsumer{Consumer: consumer, Done: sequence})
 }

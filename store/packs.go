@@ -98,7 +98,7 @@ func decodeEntryRecord(stored []byte) (ref entryRef, header []byte, isEntry bool
 		}
 	}
 	if r.Failed {
-		return ref, nil, true, fmt.Errorf("%w: a truncated reference to a pack", ErrCorrupt)
+		return ref, nil, true, fmt.Errorf("%w: a reference to a pack is truncated", ErrCorrupt)
 	}
 	return ref, header, true, nil
 }
@@ -147,7 +147,7 @@ func packKey(primary []byte, id string) ([]byte, error) {
 // splitKey splits a key after its first part.
 func splitKey(key []byte) (first, rest []byte, err error) {
 	if len(key) == 0 {
-		return nil, nil, fmt.Errorf("%w: it has no parts", ErrBadKey)
+		return nil, nil, fmt.Errorf("%w: the key has no parts", ErrBadKey)
 	}
 	_, rest, err = decodePart(key)
 	n := len(key) - len(rest)
@@ -268,7 +268,7 @@ func (tx *Tx) putPacks(packs []*newPack) error {
 	}
 	for _, p := range packs {
 		if len(p.value) >= maxValue {
-			return fmt.Errorf("%w: a record of %d bytes that doesn't compress; keep it as a blob", ErrTooLarge, p.size)
+			return fmt.Errorf("%w: a record of %d bytes can't be compressed; store the record as a blob", ErrTooLarge, p.size)
 		}
 		key, err := packKey(p.scope, p.id)
 		if err != nil {

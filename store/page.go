@@ -209,7 +209,7 @@ func (db *DB) decodeCursor(cursor string, scope []byte) ([]byte, error) {
 		return nil, nil
 	}
 	if len(cursor) > maxCursor {
-		return nil, fmt.Errorf("%w: it is too long", ErrBadCursor)
+		return nil, fmt.Errorf("%w: the cursor is too long", ErrBadCursor)
 	}
 	b, err := decodeCursorText(cursor)
 	if err != nil || len(b) <= cursorMACLen || !hmac.Equal(b[:cursorMACLen], db.cursorMAC(b[cursorMACLen:], scope)) {

@@ -155,7 +155,7 @@ func (db *DB) keepAlive(ctx context.Context) {
 		case <-ticks.C:
 		}
 		if err := db.renewAndClaimLeadership(ctx); err != nil && ctx.Err() == nil {
-			db.log.WarnContext(ctx, "renewing the record of this process failed", "error", err)
+			db.log.WarnContext(ctx, "the record of this process could not be renewed", "error", err)
 		}
 	}
 }
@@ -189,7 +189,7 @@ func (db *DB) renewAndClaimLeadership(ctx context.Context) error {
 	}
 	db.processes.confirmed.Store(at.UnixNano())
 	if db.processes.isLeader.Swap(isLeader) != isLeader && isLeader {
-		db.log.InfoContext(ctx, "this process sends events and emails, and does other work that only one process may do")
+		db.log.InfoContext(ctx, "this process now sends events and emails and does other work that only one process can do")
 		db.notifier.notify()
 	}
 	return nil
@@ -291,7 +291,7 @@ func (tx *Tx) checkNotMigrated() error {
 	case !found:
 		return errors.New("the database was emptied by someone else")
 	case now.Schema > tx.db.schema.Version() || now.Format > formatVersion:
-		return fmt.Errorf("%w: it was migrated by a newer program while this one was running; update and restart this one",
+		return fmt.Errorf("%w: a newer version migrated the database while this program was running; update this program and restart it",
 			&NewerSchemaError{Database: now.Schema, Program: tx.db.schema.Version()})
 	}
 	return nil

@@ -67,7 +67,7 @@ func restore(ctx context.Context, path string, o Options, ro ReadOptions) (_ Man
 	// folder may have no database.
 	unlock, err := filelock.TryLock(o.Dir)
 	if errors.Is(err, filelock.ErrLocked) {
-		return r.manifest, fmt.Errorf("%w: another restore to %s is running, or a program is opening it", ErrLocked, o.Dir)
+		return r.manifest, fmt.Errorf("%w: another restore to %s is running, or a program is opening that folder", ErrLocked, o.Dir)
 	}
 	defer unlock()
 	target := filepath.Join(o.Dir, fileDatabase)
@@ -187,7 +187,7 @@ func (u *unpacked) unpack(ctx context.Context, r *backupReader) error {
 		u.names = append(u.names, name)
 		if u.checkFile != nil {
 			if err := u.checkFile(name, content); err != nil {
-				return damagedBackup(err, "its file %s is not valid: %s", name, err)
+				return damagedBackup(err, "the file %s is not valid: %s", name, err)
 			}
 		}
 		return u.files().WriteTemp(u.path(name), 0o600, func(w io.Writer) error { _, err := w.Write(content); return err })
@@ -243,7 +243,7 @@ const minFreeAfterUnpacking = 64 << 20
 // checkFreeSpace returns ErrDiskFull if unpacking size bytes would leave too little free space.
 func (u *unpacked) checkFreeSpace(size int64) error {
 	if free, known := DiskFree(u.dir); known && (free < minFreeAfterUnpacking || uint64(size) > free-minFreeAfterUnpacking) {
-		return fmt.Errorf("%w: %s has %d MB free, and the backup needs more", ErrDiskFull, u.dir, free>>20)
+		return fmt.Errorf("%w: %s has only %d MB free, but the backup needs more", ErrDiskFull, u.dir, free>>20)
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func (u *unpacked) verifyRecords(ctx context.Context, m *Manifest) error {
 			m.DatabaseFormat, m.DatabaseID, m.Tables = meta.Format, meta.ID, tables
 		}
 		if meta.Format != m.DatabaseFormat || meta.Schema != m.Schema || meta.ID != m.DatabaseID {
-			return fmt.Errorf("%w: its records belong to a different database than its manifest", ErrCorrupt)
+			return fmt.Errorf("%w: the records in the backup belong to a different database than the manifest", ErrCorrupt)
 		}
 		return cmp.Or(checkDatabaseFormat(meta.Format), compareTables(tables, m.Tables))
 	}), d.Close())
@@ -293,7 +293,7 @@ func readMeta(k kv.KV) (m databaseMeta, err error) {
 	}
 	mark, text, err := unpackRecord(b)
 	if err != nil || mark != markJSON || json.Unmarshal(text, &m) != nil {
-		return m, fmt.Errorf("%w: its records lack the description of the database", ErrCorrupt)
+		return m, fmt.Errorf("%w: the records in the backup don't include the description of the database", ErrCorrupt)
 	}
 	return m, nil
 }
@@ -445,7 +445,7 @@ func (u *unpacked) replaceFile(name, suffix string, blobs []byte) (undo func(), 
 	if errors.Is(err, fs.ErrNotExist) {
 		// It is an error if another process has created the file in the meantime.
 		if err = u.options.files.LinkDurably(u.path(name), target); errors.Is(err, fs.ErrExist) {
-			return func() {}, fmt.Errorf("%w: %s was created meanwhile", ErrLocked, target)
+			return func() {}, fmt.Errorf("%w: %s was created in the meantime", ErrLocked, target)
 		}
 		return func() { _ = os.Remove(target) }, err
 	}
@@ -473,7 +473,7 @@ func (u *unpacked) copyRecords(ctx context.Context, to Driver) error {
 		return to.Update(ctx, func(target kv.KV) error {
 			for r, err := range allRecords(target) {
 				if err == nil {
-					err = fmt.Errorf("%w: the database to restore to is not empty: it has table %s", ErrExists, r.Table)
+					err = fmt.Errorf("%w: the database to restore to is not empty: it contains the table %s", ErrExists, r.Table)
 				}
 				return err
 			}

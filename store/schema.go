@@ -76,7 +76,7 @@ func (s Schema) validate() (*tableSet, error) {
 		d := a.definition()
 		switch {
 		case !own && !tableNamePattern.MatchString(d.name):
-			fault("table name %q must consist of lower-case letters, digits and _, at most 63", d.name)
+			fault("table name %q must consist of at most 63 lowercase letters, digits and underscores", d.name)
 		case t.byName[d.name] != nil:
 			fault("two tables are named %s", d.name)
 		case d.err != nil:
@@ -98,7 +98,7 @@ func (s Schema) validate() (*tableSet, error) {
 			fault("migration %d (%s) does not follow %d", m.Version, m.Name, last)
 		}
 		if m.Name == "" || m.Apply == nil {
-			fault("migration %d has no name or nothing to do", m.Version)
+			fault("migration %d has no name or no function", m.Version)
 		}
 		last = m.Version
 	}
@@ -214,7 +214,7 @@ func (t *tableSet) checkNoUndeclaredTables(tx *Tx) error {
 		}
 	}
 	if len(strange) > 0 {
-		return fmt.Errorf("%w: the database holds %s, which this program does not declare", ErrUnknownTable, strings.Join(strange, ", "))
+		return fmt.Errorf("%w: the database contains %s, which this program does not declare", ErrUnknownTable, strings.Join(strange, ", "))
 	}
 	return nil
 }

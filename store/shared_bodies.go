@@ -38,7 +38,7 @@ func (tx *Tx) joinSharedBody(stored []byte) ([]byte, error) {
 	in := bytereader.Reader{Data: plain}
 	key := in.PrefixedBytes()
 	if in.Failed {
-		return nil, fmt.Errorf("%w: a truncated record with a shared body", ErrCorrupt)
+		return nil, fmt.Errorf("%w: a record with a shared body is truncated", ErrCorrupt)
 	}
 	body, err := tx.kv.Get(bodiesTable, key)
 	if err != nil {

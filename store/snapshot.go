@@ -108,7 +108,7 @@ func readRecords(r io.Reader) iter.Seq2[kv.Record, error] {
 				return
 			}
 			if string(name) <= table {
-				yield(kv.Record{}, fmt.Errorf("%w: its tables are out of order", ErrCorrupt))
+				yield(kv.Record{}, fmt.Errorf("%w: the tables are out of order", ErrCorrupt))
 				return
 			}
 			table = string(name)
@@ -142,7 +142,7 @@ func (in recordReader) readBytes(limit uint64) ([]byte, error) {
 		return nil, toUnexpectedEOF(err)
 	}
 	if n > limit {
-		return nil, fmt.Errorf("%w: a length of %d; the maximum is %d", ErrCorrupt, n, limit)
+		return nil, fmt.Errorf("%w: a length is %d, but the maximum is %d", ErrCorrupt, n, limit)
 	}
 	b := make([]byte, n)
 	_, err = io.ReadFull(in.r, b)
@@ -157,11 +157,11 @@ func (in recordReader) readRecord(table string, last []byte) (kv.Record, error) 
 	case err != nil:
 		return kv.Record{}, err
 	case len(key) == 0 && last == nil:
-		return kv.Record{}, fmt.Errorf("%w: its table %q is empty", ErrCorrupt, table)
+		return kv.Record{}, fmt.Errorf("%w: the table %q is empty", ErrCorrupt, table)
 	case len(key) == 0:
 		return kv.Record{}, nil
 	case bytes.Compare(key, last) <= 0:
-		return kv.Record{}, fmt.Errorf("%w: the keys of its table %q are out of order", ErrCorrupt, table)
+		return kv.Record{}, fmt.Errorf("%w: the keys of the table %q are out of order", ErrCorrupt, table)
 	}
 	value, err := in.readBytes(kv.MaxValue)
 	return kv.Record{Table: table, Pair: kv.Pair{Key: key, Value: value}}, err
@@ -169,7 +169,7 @@ func (in recordReader) readRecord(table string, last []byte) (kv.Record, error) 
 
 func (in recordReader) readEnd() error {
 	if _, err := in.r.ReadByte(); err == nil {
-		return fmt.Errorf("%w: it contains more than its records", ErrCorrupt)
+		return fmt.Errorf("%w: there is more data after the last record", ErrCorrupt)
 	} else if !errors.Is(err, io.EOF) {
 		return err
 	}
@@ -191,11 +191,11 @@ func compareTables(got, want []TableSummary) error {
 			return fmt.Errorf("%w: table %s is missing", ErrCorrupt, w.Name)
 		}
 		if got[i] != w {
-			return fmt.Errorf("%w: table %s has %d records instead of %d, or different ones", ErrCorrupt, w.Name, got[i].Records, w.Records)
+			return fmt.Errorf("%w: table %s has %d records instead of %d, or the records differ", ErrCorrupt, w.Name, got[i].Records, w.Records)
 		}
 	}
 	if len(got) > len(want) {
-		return fmt.Errorf("%w: it contains the unexpected table %s", ErrCorrupt, got[len(want)].Name)
+		return fmt.Errorf("%w: the unexpected table %s was found", ErrCorrupt, got[len(want)].Name)
 	}
 	return nil
 }

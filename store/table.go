@@ -29,7 +29,7 @@ func NewTable[R any](name string, key func(*R) Key, options ...Option[R]) *Table
 	}
 	s.def.reindex = s.fillIndexes
 	if key == nil {
-		s.def.err = fmt.Errorf("it has no primary key")
+		s.def.err = fmt.Errorf("the table has no primary key")
 	}
 	t := &Table[R]{untyped: s}
 	for _, o := range options {

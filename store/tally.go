@@ -62,7 +62,7 @@ func (s *untypedTable) addTally(y *tally) {
 	y.table = indexTableName(s.def.name, y.name)
 	switch {
 	case !indexNamePattern.MatchString(y.name):
-		s.def.err = fmt.Errorf("tally name %q must consist of lower-case letters, digits and _, at most 63", y.name)
+		s.def.err = fmt.Errorf("tally name %q must consist of at most 63 lowercase letters, digits and underscores", y.name)
 	case s.index(y.name) != nil || s.findTally(y.name) != nil:
 		s.def.err = fmt.Errorf("two indexes or tallies are named %s", y.name)
 	}
@@ -215,10 +215,10 @@ func partSize(b []byte) (int, error) {
 	case tagTime:
 		size += 12
 	default:
-		return 0, fmt.Errorf("%w: no part of a key begins with %#02x", ErrBadKey, b[0])
+		return 0, fmt.Errorf("%w: a part of a key can't begin with %#02x", ErrBadKey, b[0])
 	}
 	if size > len(b) {
-		return 0, fmt.Errorf("%w: a truncated part", ErrBadKey)
+		return 0, fmt.Errorf("%w: a part of the key is truncated", ErrBadKey)
 	}
 	return size, nil
 }

@@ -55,7 +55,7 @@ func tenantKey(org string, k Key) Key {
 	case org == "":
 		return Key{err: ErrNoTenant}
 	case k.IsZero():
-		return Key{err: fmt.Errorf("%w: it has no parts after the organization", ErrBadKey)}
+		return Key{err: fmt.Errorf("%w: the key has no parts after the organization", ErrBadKey)}
 	}
 	return K(org).Join(k)
 }
@@ -82,7 +82,7 @@ func (s *untypedTable) prependTenant(org string, key []any) ([]any, error) {
 // fullTenantKey works like prependTenant, but returns a Key and rejects an empty one.
 func (s *untypedTable) fullTenantKey(org string, key []any) (Key, error) {
 	if len(key) == 0 {
-		return Key{}, fmt.Errorf("%s: %w: it has no parts after the organization", s.def.name, ErrBadKey)
+		return Key{}, fmt.Errorf("%s: %w: the key has no parts after the organization", s.def.name, ErrBadKey)
 	}
 	parts, err := s.prependTenant(org, key)
 	return K(parts...), err

@@ -44,7 +44,7 @@ type tableIndex struct {
 func (s *untypedTable) addIndex(name string, keys func(any) []Key, unique bool) {
 	switch {
 	case !indexNamePattern.MatchString(name):
-		s.def.err = fmt.Errorf("index name %q must consist of lower-case letters, digits and _, at most 63", name)
+		s.def.err = fmt.Errorf("index name %q must consist of at most 63 lowercase letters, digits and underscores", name)
 	case keys == nil:
 		s.def.err = fmt.Errorf("index %s has no keys", name)
 	case s.index(name) != nil:
@@ -104,7 +104,7 @@ func (o orderedTable) getUnique(tx *Tx, k Key) (any, error) {
 		return nil, o.err
 	}
 	if !o.ix.unique {
-		return nil, fmt.Errorf("%w: index %s of %s is not unique; scan it instead", ErrUnknownTable, o.ix.name, o.def.name)
+		return nil, fmt.Errorf("%w: index %s of %s is not unique; scan the index instead", ErrUnknownTable, o.ix.name, o.def.name)
 	}
 	if err := tx.checkTable(&o.def, false); err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (s *untypedTable) deleteAll(tx *Tx, prefix []any, limit int) (int, error) {
 		return 0, err
 	}
 	if len(prefix) == 0 {
-		return 0, fmt.Errorf("%s: %w: deleting everything needs a prefix", s.def.name, ErrBadKey)
+		return 0, fmt.Errorf("%s: %w: deleting several records requires a key prefix", s.def.name, ErrBadKey)
 	}
 	n := 0
 	for p, err := range s.inPrimaryOrder().scanRecords(tx, Prefix(prefix...)) {
@@ -230,7 +230,7 @@ func (s *untypedTable) checkKey(k Key) error {
 	case k.err != nil:
 		return fmt.Errorf("%s: %w", s.def.name, k.err)
 	case len(k.b) == 0:
-		return fmt.Errorf("%s: %w: it has no parts", s.def.name, ErrBadKey)
+		return fmt.Errorf("%s: %w: the key has no parts", s.def.name, ErrBadKey)
 	}
 	return nil
 }
@@ -342,7 +342,7 @@ func primaryOfEntry(key, value []byte) ([]byte, error) {
 	}
 	n, size := binary.Uvarint(value[1:])
 	if size <= 0 || n > uint64(len(key)) {
-		return nil, fmt.Errorf("%w: an index entry that refers to no record", ErrCorrupt)
+		return nil, fmt.Errorf("%w: an index entry does not refer to a record", ErrCorrupt)
 	}
 	return key[len(key)-int(n):], nil
 }
@@ -585,7 +585,7 @@ func (o orderedTable) decode(tx *Tx, key, value []byte) (scannedRecord, error) {
 	}
 	r, err := o.getOrNil(tx, Key{b: primary})
 	if err == nil && r == nil {
-		err = fmt.Errorf("%w: index %s names %s, which is missing", ErrCorrupt, o.ix.table, Key{b: primary})
+		err = fmt.Errorf("%w: index %s refers to %s, which is missing", ErrCorrupt, o.ix.table, Key{b: primary})
 	}
 	return scannedRecord{primary: primary, record: r}, err
 }

@@ -30,7 +30,7 @@ func newConflictingFake(n int) *fake {
 			RecordID:     f.items[i].ID,
 			Label:        f.items[i].ControlCode,
 			Field:        "note",
-			Message:      "note of " + f.items[i].ControlCode + " was changed here and offline",
+			Message:      "note of " + f.items[i].ControlCode + " was changed both here and offline",
 			Base: api.SyncSide{
 				Value: json.RawMessage(`"as it was"`),
 			},
@@ -50,7 +50,7 @@ func TestConflictsAreChosenFrom(t *testing.T) {
 	s.sees("remote of 1 clone, 1 behind, 4 conflicts (c)")
 	s.press("c")
 	s.sees(
-		"note of IAC-00 was changed here and offline",
+		"note of IAC-00 was changed both here and offline",
 		"h  Remote (here)",
 		"from the office",
 		"Ada, 2026-11-22",

@@ -40,7 +40,7 @@ func TestNameOfStore(t *testing.T) {
 func TestCopyNamesTheBucket(t *testing.T) {
 	from := cli.StorePlace{Store: "postgres://grc@127.0.0.1:1/grc", Blobs: "s3://key:secret@files"}
 	_, err := copyStore(t.Context(), from, cli.StorePlace{Data: t.TempDir()}, nil)
-	if err == nil || !strings.HasPrefix(err.Error(), "can't open the bucket for files: the address of a bucket") ||
+	if err == nil || !strings.HasPrefix(err.Error(), "can't open the bucket for files: the bucket address") ||
 		strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}

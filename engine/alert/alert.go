@@ -299,7 +299,7 @@ func parseSelector(text string) (metricSelector, error) {
 	}
 	inner, closed := strings.CutSuffix(strings.TrimSpace(rest), "}")
 	if !closed || strings.ContainsAny(inner, "{}") {
-		return out, fmt.Errorf("%.60q has an opening { without a closing }", text)
+		return out, fmt.Errorf("%.60q has an opening brace but no closing brace }", text)
 	}
 	for pair := range strings.SplitSeq(inner, ",") {
 		l, v, ok := strings.Cut(pair, "=")
@@ -388,7 +388,7 @@ func (s *Service) EvaluateAll(ctx context.Context) error {
 	for _, org := range slices.Sorted(maps.Keys(watched)) {
 		// An error in one organization must not affect the others.
 		if err := s.evaluateOrganization(ctx, org); err != nil && ctx.Err() == nil {
-			s.Logger.Warn("alert rules of an organization could not be evaluated", "organization", org, "error", err)
+			s.Logger.Warn("an organization's alert rules could not be evaluated", "organization", org, "error", err)
 		}
 	}
 	return ctx.Err()
@@ -463,7 +463,7 @@ func (s *Service) notifyChannels(tx *store.Tx, r *store.AlertRule, selector metr
 	by := api.Caller{OrganizationID: r.OrganizationID, Actor: api.Actor{Type: api.ActorWorkflow, Name: "alerts"}}
 	action, title := "alert.firing", "Firing: "+r.Name
 	detail := fmt.Sprintf(
-		"%s has been %s %s for %s; it is %s.",
+		"%s has been %s %s for %s; the current value is %s.",
 		r.Metric,
 		operatorPhrases[r.Operator],
 		formatNumber(r.Threshold),
@@ -473,7 +473,7 @@ func (s *Service) notifyChannels(tx *store.Tx, r *store.AlertRule, selector metr
 	if r.State == api.AlertOK {
 		action, title = "alert.resolved", "Resolved: "+r.Name
 		detail = fmt.Sprintf(
-			"%s has not been %s %s for %s; it is %s.",
+			"%s has not been %s %s for %s; the current value is %s.",
 			r.Metric,
 			operatorPhrases[r.Operator],
 			formatNumber(r.Threshold),

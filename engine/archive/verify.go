@@ -86,7 +86,7 @@ func Verify(r io.ReaderAt, size int64) (*Report, error) {
 		return nil, fmt.Errorf("reading the manifest: %w", err)
 	}
 	if m.Format != Format {
-		return nil, fmt.Errorf("the archive has the format %q; this program reads %q", m.Format, Format)
+		return nil, fmt.Errorf("the archive has the format %q, but this version supports only %q", m.Format, Format)
 	}
 	c.report.KeyID = audit.Fingerprint(m.PublicKey)
 	c.checkSignature(text)
@@ -143,7 +143,7 @@ func (c *checker) checkFilesAgainstManifest() {
 		case err != nil:
 			c.report.addFailure(want.Path, "%v", err)
 		case got != want.SHA256:
-			c.report.addFailure(want.Path, "the file was changed: its SHA-256 differs from the manifest")
+			c.report.addFailure(want.Path, "the file was changed: its SHA-256 hash differs from the one in the manifest")
 		case c.isMisnamed(want):
 			c.report.addFailure(want.Path, "the file's content doesn't match the hash in its name")
 		default:
@@ -175,7 +175,7 @@ func hashFile(f *zip.File, size int64) (string, error) {
 	h := sha256.New()
 	n, err := io.Copy(h, io.LimitReader(r, size+1))
 	if err == nil && n != size {
-		err = fmt.Errorf("the file was changed: its size is not the %d bytes in the manifest", size)
+		err = fmt.Errorf("the file was changed: its size differs from the %d bytes recorded in the manifest", size)
 	}
 	return hex.EncodeToString(h.Sum(nil)), err
 }
@@ -193,9 +193,9 @@ func (c *checker) checkAuditChain() {
 	case err != nil:
 		c.report.addFailure("audit chain", "%v", err)
 	case n != head.Sequence || last != head.Hash:
-		c.report.addFailure("audit chain", "it ends with record %d, but the manifest's head is record %d", n, head.Sequence)
+		c.report.addFailure("audit chain", "the chain ends with record %d, but the manifest says that record %d is the last", n, head.Sequence)
 	case audit.VerifyHead(head) != nil:
-		c.report.addFailure("audit chain", "its head is not signed: %v", audit.VerifyHead(head))
+		c.report.addFailure("audit chain", "the signature of the chain's last record is missing or wrong: %v", audit.VerifyHead(head))
 	default:
 		c.report.addPass("audit chain", "%s verified, up to %s", prose.Count(int(n), "record", "records"), last)
 	}
@@ -255,7 +255,7 @@ func (c *checker) checkVersionsAndApprovals() {
 		what := fmt.Sprintf("approval of the %s, version %d", p.Gate.Title(), p.VersionNumber)
 		switch {
 		case hashes[p.TargetID] == "":
-			c.report.addFailure(what, "the version that was approved is not in the archive")
+			c.report.addFailure(what, "the archive doesn't contain the approved version")
 		case hashes[p.TargetID] != p.TargetSHA256:
 			c.report.addFailure(what, "the version differs from the approved content")
 		case !slices.Contains(audited[p.ID], p.TargetSHA256):
@@ -269,7 +269,7 @@ func (c *checker) checkVersionsAndApprovals() {
 	if sound == len(hashes)+approved {
 		c.report.addPass(
 			"approvals",
-			"versions that match their hashes: %d; approvals of exactly that content: %d",
+			"versions that match their hashes: %d; approvals that match their version: %d",
 			len(hashes),
 			approved,
 		)
@@ -293,7 +293,7 @@ func (c *checker) checkComments(auditedHashes map[string][]string) {
 			return
 		}
 		if !slices.Contains(auditedHashes[one.ID], assessment.TextHash(one.Text)) {
-			c.report.addFailure("comment "+one.ID, "the audit chain has no record of this text")
+			c.report.addFailure("comment "+one.ID, "the audit chain has no record of the comment's text")
 		}
 	}
 }
@@ -348,7 +348,7 @@ func (c *checker) checkVersionHashes() (hashes map[string]string, matching int) 
 		}
 		hashes[v.Version.ID] = hash
 		if hash != v.Version.ContentSHA256 {
-			c.report.addFailure(f.Path, "its items don't match the version's hash")
+			c.report.addFailure(f.Path, "the items in this file don't match the version's hash")
 			continue
 		}
 		matching++

@@ -15,7 +15,7 @@ func (w *Worker) adoptAbandoned(ctx context.Context) {
 		"documents": w.o.Evidence.EnqueueUnread, "agent runs": w.o.Agents.FailAbandonedRuns,
 	} {
 		if err := do(ctx); err != nil && ctx.Err() == nil {
-			w.o.Logger.Warn("taking over the work of other processes failed", "what", what, "error", err)
+			w.o.Logger.Warn("could not continue the unfinished work of other processes", "what", what, "error", err)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	w.loops.Go(func() { w.repeatAsLeader(ctx, sweepInterval, w.deleteExpired) })
 	w.loops.Go(func() {
 		if err := w.o.DB.DeleteDiscarded(ctx); err != nil && ctx.Err() == nil {
-			w.o.Logger.Warn("deleting records of deleted assessments failed; the next start retries", "error", err)
+			w.o.Logger.Warn("could not delete the records of deleted assessments; this will be retried at the next start", "error", err)
 		}
 	})
 	if err := w.o.Evidence.Start(ctx); err != nil {

@@ -193,7 +193,7 @@ func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
 	if errors.Is(err, store.ErrCorrupt) {
 		// One damaged record must not leave everything else without a backup. The drill of this
 		// backup fails, so that the operator notices.
-		s.Logger.Error("some data is damaged; the backup contains the rest", "error", err)
+		s.Logger.Error("some data is damaged; the backup contains everything else", "error", err)
 		options.AllowDamaged = true
 		m, err = s.DB.Backup(ctx, path, options)
 	}
@@ -219,7 +219,7 @@ func (s *Service) writeAndVerify(ctx context.Context, o *Schedule) error {
 		s.mu.Lock()
 		s.failures++
 		s.mu.Unlock()
-		s.Logger.Error("the restore drill of a backup failed", "path", path, "error", r.Drill.Problem)
+		s.Logger.Error("a backup failed its restore drill", "path", path, "error", r.Drill.Problem)
 		return nil
 	}
 	s.Logger.Info("restore drill passed", "path", path, "records", r.Drill.Records, "files", r.Drill.Files)
@@ -294,7 +294,7 @@ func (s *Service) Write(ctx context.Context, path string, o store.BackupOptions)
 		err = s.updateStatus(func(st *Status) { st.Manual = r })
 	}
 	if err != nil {
-		err = fmt.Errorf("%s was written, but `service doctor` will not show it: %w", path, err)
+		err = fmt.Errorf("%s was written, but the backup won't be listed by `service doctor`: %w", path, err)
 	}
 	return m, err
 }

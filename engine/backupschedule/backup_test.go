@@ -127,7 +127,7 @@ func TestSchedule(t *testing.T) {
 	// No daemon runs for two days.
 	f.status.Last.Drill = &Drill{Passed: true, Records: 41203}
 	f.time = f.status.Last.Created.Add(49 * time.Hour)
-	const overdue = "last backup 2 days ago, last drill passed, 41,203 records equal; one is due every 24 h"
+	const overdue = "last backup 2 days ago, last drill passed, 41,203 records equal; a backup is due every 24 h"
 	if s := f.Status().Summarize(f.time); s.Level != LevelWarning || s.Detail != overdue || strings.Contains(s.Public, "41,203") {
 		t.Errorf("overdue: %+v", s)
 	}

@@ -83,19 +83,19 @@ func (s Status) Summarize(now time.Time) Summary {
 			"fix the problem; the daemon tries again within " + formatDuration(min(s.Schedule.Every, retryInterval)),
 		}
 	case s.Last == nil:
-		return Summary{LevelNote, last + "; one is made every " + every, public, ""}
+		return Summary{LevelNote, last + "; a backup is made every " + every, public, ""}
 	case s.Last.Drill != nil && !s.Last.Drill.Passed:
 		return Summary{LevelFailed, last, public, "run `service backup verify " + s.Last.Path + "`, and keep an older backup"}
 	case now.Sub(s.Last.Created) > 2*s.Schedule.Every:
 		return Summary{
-			LevelWarning, last + "; one is due every " + every, public + "; one is due every " + every,
+			LevelWarning, last + "; a backup is due every " + every, public + "; a backup is due every " + every,
 			"check that the daemon is running, and read its log",
 		}
 	}
 	if _, err := os.Lstat(s.Last.Path); errors.Is(err, fs.ErrNotExist) {
 		return Summary{
-			LevelWarning, last + "; but " + s.Last.Path + " no longer exists", public + "; but it no longer exists",
-			"find out who deleted it; a running daemon will soon create another",
+			LevelWarning, last + "; but " + s.Last.Path + " no longer exists", public + "; but the backup file no longer exists",
+			"find out who deleted the backup; a running daemon will soon create a new one",
 		}
 	}
 	return Summary{LevelOK, last, public, ""}

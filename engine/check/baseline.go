@@ -49,7 +49,7 @@ func (b comparisonScope) checkComparable(current comparisonScope, file, fileKind
 		return inputErrorf(
 			file,
 			0,
-			"this %s was made with the catalog %s, but the check uses %s: review the changes, then write it again%s",
+			"this %s was created with the catalog %s, but the check uses %s: review the changes, then create the file again%s",
 			fileKind,
 			firstNonEmpty(sanitizeLine(b.Catalog), "without a name"),
 			current.Catalog,
@@ -59,7 +59,7 @@ func (b comparisonScope) checkComparable(current comparisonScope, file, fileKind
 		return inputErrorf(
 			file,
 			0,
-			"this %s was made for the frameworks %s, but the check covers %s: check the same frameworks, or write it again%s",
+			"this %s was created for the frameworks %s, but the check covers %s: check the same frameworks, or create the file again%s",
 			fileKind,
 			sanitizeLine(list(b.Frameworks, "none")),
 			list(current.Frameworks, "none"),
@@ -69,7 +69,7 @@ func (b comparisonScope) checkComparable(current comparisonScope, file, fileKind
 		return inputErrorf(
 			file,
 			0,
-			"this %s was made for the domains %s, but the check covers %s: check the same domains, or write it again%s",
+			"this %s was created for the domains %s, but the check covers %s: check the same domains, or create the file again%s",
 			fileKind,
 			sanitizeLine(list(b.Domains, "all")),
 			list(current.Domains, "all"),
@@ -177,12 +177,12 @@ func ParseBaseline(data []byte, file string) (*Baseline, error) {
 		k.Status, k.Result = api.Implementation(sanitizeLine(string(k.Status))), api.Result(sanitizeLine(string(k.Result)))
 		switch {
 		case k.Control == "" || !slices.Contains(api.Severities, k.Severity):
-			return nil, inputErrorf(file, 0, "gap %d has no control or an unknown severity", i+1)
+			return nil, inputErrorf(file, 0, "gap %d has no control, or its severity is unknown", i+1)
 		case seen[k.Control]:
 			return nil, inputErrorf(
 				file,
 				0,
-				"the gap of %s appears twice, as after a manual merge: write the file again with --write-baseline",
+				"the gap for control %s appears twice, probably because of a manual merge: create the file again with --write-baseline",
 				k.Control,
 			)
 		}
@@ -297,7 +297,7 @@ func (d *Diff) HasRegressions(minimum api.Severity) bool {
 
 // filesOfOtherCatalogs is appended to the error for a file that was made with another catalog.
 const filesOfOtherCatalogs = " (folders, assessments and baselines can be compared across catalogs, but this file doesn't " +
-	"name the controls that were assessed)"
+	"list the controls that were assessed)"
 
 func compareGaps(before, after *Baseline) []Change {
 	out := []Change{}
@@ -349,7 +349,7 @@ func ParseThreshold(data []byte, file string) (*Threshold, error) {
 			return nil, inputErrorf(file, 0, "unknown severity %q", prose.Truncate(sanitizeLine(string(s)), 40))
 		}
 		if n < 0 {
-			return nil, inputErrorf(file, 0, "invalid number of gaps (%d) of severity %s", n, s)
+			return nil, inputErrorf(file, 0, "%d is not a valid number of gaps of severity %s", n, s)
 		}
 	}
 	if c := t.Coverage; c != nil && !(*c >= 0 && *c <= 100) {

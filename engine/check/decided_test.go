@@ -55,7 +55,7 @@ func TestCatalogsDiffer(t *testing.T) {
 	if err != nil || d.Opened != 3 || d.Closed != 0 || d.Catalogs.Compared != 3 || len(d.Catalogs.Added) != 1 || len(d.Catalogs.Removed) != 1 {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	for i, want := range []string{"worded differently in the catalog", "other quotes", "learned from the catalog"} {
+	for i, want := range []string{"the catalog's wording has changed", "other quotes", "learned from the catalog"} {
 		if c := d.Changes[i]; !strings.Contains(c.Why, want) || len(c.Causes) != 1 {
 			t.Errorf("%+v doesn't say %q", c, want)
 		}
@@ -69,11 +69,11 @@ func TestCatalogsDiffer(t *testing.T) {
 	same := side("2026", "builtin/2", after.allControls(), "AAA-02")
 	same.basis.Documents = "other"
 	if d, err = CompareBaselines(side("2026", "builtin/1", after.allControls()), same, "a", "b"); err != nil || d.Catalogs != nil ||
-		d.Changes[0].Why != "read by builtin/2, before by builtin/1" {
+		d.Changes[0].Why != "read by builtin/2, previously by builtin/1" {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if _, err = CompareBaselines(NewBaseline(&Facts{Catalog: Catalog{Label: "2026"}}), after, "known.json", "b"); err == nil ||
-		!strings.Contains(err.Error(), "this file doesn't name the controls") {
+		!strings.Contains(err.Error(), "this file doesn't list the controls") {
 		t.Error(err)
 	}
 

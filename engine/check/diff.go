@@ -24,7 +24,7 @@ func ParseDiffOutput(word string) (Output, error) {
 			return o, nil
 		}
 	}
-	return o, inputErrorf("", 0, "a comparison can be written as %s, not as %s", strings.Join(DiffFormats, ", "), o.Format)
+	return o, inputErrorf("", 0, "comparisons support the formats %s, not %s", strings.Join(DiffFormats, ", "), o.Format)
 }
 
 // summary returns the comparison in one sentence.
@@ -65,7 +65,7 @@ func (d *Diff) formatText() []byte {
 	}
 	for i, c := range d.Decided {
 		if i == 0 {
-			b.WriteString("\ndecided by a person, so not counted\n")
+			b.WriteString("\ndecided by a person and therefore not counted\n")
 		}
 		fmt.Fprintf(&b, "  %-10s %s: %s\n", escapeLeadingColons(c.ControlCode), c.ControlTitle, formatChange(&c))
 	}

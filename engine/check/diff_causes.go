@@ -151,16 +151,16 @@ func (c *Change) explain(before, after *Baseline, decided bool) {
 		add("evidence", "other quotes")
 	}
 	if was.Wording != now.Wording {
-		add("catalog", "worded differently in the catalog")
+		add("catalog", "the catalog's wording has changed")
 	}
 	if before.basis.Method != after.basis.Method {
-		add("rule", fmt.Sprintf("read by %s, before by %s", after.basis.Method, before.basis.Method))
+		add("rule", fmt.Sprintf("read by %s, previously by %s", after.basis.Method, before.basis.Method))
 	}
 	if len(why) == 0 && before.Catalog != after.Catalog {
-		add("catalog", "same quotes and wording, but similarity in meaning is learned from the catalog, which has changed")
+		add("catalog", "same quotes and wording, but similarity of meaning is learned from the catalog, which has changed")
 	}
 	if len(why) == 0 && before.basis.Documents != after.basis.Documents {
-		add("evidence", "same quotes, but the other documents that they are compared with have changed")
+		add("evidence", "same quotes, but other documents they are compared with have changed")
 	}
 	if len(why) == 0 && before.basis.Scope != after.basis.Scope {
 		add("user", "same quotes, but another scope")
@@ -170,7 +170,7 @@ func (c *Change) explain(before, after *Baseline, decided bool) {
 
 // describe returns the catalogs and how many controls are compared, in one line.
 func (c *CatalogChange) describe() string {
-	return fmt.Sprintf("catalogs: %s → %s; compared: the %s that both have (%d added, %d removed, %d renamed)",
+	return fmt.Sprintf("catalogs: %s → %s; compared: the %s in both catalogs (%d added, %d removed, %d renamed)",
 		c.Before, c.After, prose.Count(c.Compared, "control", "controls"), len(c.Added), len(c.Removed), len(c.Renamed))
 }
 

@@ -76,7 +76,7 @@ func Evaluate(in Input) (*Result, error) {
 func (j *evaluation) compareWithBaseline() error {
 	now := j.Facts.scopeForComparison()
 	if j.Baseline != nil && j.Facts.HasGapAnalysis {
-		hint := " with --write-baseline (`service check diff` compares it with the evidence across catalogs)"
+		hint := " with --write-baseline (to compare results across catalogs, use `service check diff`)"
 		if err := j.Baseline.checkComparable(now, j.Policy.Baseline, "baseline", hint); err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (j *evaluation) checkApprovals() {
 			Approved:     "is approved",
 			Pending:      "is awaiting a decision",
 			Rejected:     "was rejected and has not been resubmitted",
-			Void:         "was changed after its approval, which is now void",
+			Void:         "was changed after it was approved, so the approval is void",
 			NotSubmitted: "has not been submitted for approval",
 			NotDrafted:   "has not been drafted yet",
 		}[a.State]
@@ -171,7 +171,7 @@ func (j *evaluation) checkApprovals() {
 			words += " by " + a.By
 		}
 		if j.Facts.Subject.Kind == Folder {
-			words = "of a folder can't be approved: check the assessment instead, by name or ID"
+			words = "can't be approved for a folder: check an assessment instead, by its name or ID"
 			a.State = NotDrafted
 		}
 		j.addRuleAndIssue(ruleApproval, string(g), a.State == Approved, "the %s %s", g.Title(), words)
@@ -282,7 +282,7 @@ func (j *evaluation) checkRequiredFigures() {
 				ruleCoverage,
 				"",
 				false,
-				"coverage can't be computed: no applicable control has been assessed; %s%% is required",
+				"coverage can't be computed because no applicable control has been assessed; the required coverage is %s%%",
 				formatNumber(*p.MinCoverage),
 			)
 		} else {
@@ -302,7 +302,7 @@ func (j *evaluation) checkRequiredFigures() {
 				ruleMaturity,
 				"",
 				false,
-				"maturity can't be computed: no control could be rated; %s is required",
+				"maturity can't be computed because no control could be rated; the required maturity is %s",
 				formatNumber(*p.MinMaturity),
 			)
 		} else {
@@ -324,9 +324,9 @@ func (j *evaluation) checkRequiredFigures() {
 		switch {
 		case was == nil:
 		case is == nil:
-			j.addRuleAndIssue(ruleThreshold, about, false, "%s is no longer available; it was %s", name, formatNumber(*was))
+			j.addRuleAndIssue(ruleThreshold, about, false, "%s is no longer available; the previous value was %s", name, formatNumber(*was))
 		default:
-			j.addRuleAndIssue(ruleThreshold, about, *is >= *was, "%s is %s; it was %s", name, formatNumber(*is), formatNumber(*was))
+			j.addRuleAndIssue(ruleThreshold, about, *is >= *was, "%s is %s; the previous value was %s", name, formatNumber(*is), formatNumber(*was))
 		}
 	}
 	figure("coverage", "coverage", t.Coverage, f.Coverage)
@@ -355,7 +355,7 @@ func (j *evaluation) checkUnreadAndStaleDocuments() {
 		switch {
 		case !known:
 			undated++
-			j.addIssue(ruleUndated, d.Path, Warned, place, "%s states no date, so its age can't be checked", d.Path)
+			j.addIssue(ruleUndated, d.Path, Warned, place, "%s doesn't state a date, so its age can't be checked", d.Path)
 		case days > *j.Policy.MaxStaleDays:
 			stale++
 			j.addIssue(
@@ -432,7 +432,7 @@ func (j *evaluation) checkExpiredAndUnusedWaivers() {
 				w.Control,
 				Failed,
 				place,
-				"the waiver of %s, approved by %s, expired on %s; %s",
+				"the waiver for %s, approved by %s, expired on %s; %s",
 				w.Control,
 				w.Approver,
 				w.Expiry,
@@ -442,9 +442,9 @@ func (j *evaluation) checkExpiredAndUnusedWaivers() {
 			unused++
 			hint := ""
 			if !slices.Contains(codes, w.Control) {
-				hint = "; this control is not assessed here" + didYouMean(w.Control, codes)
+				hint = "; this control is not part of the assessment" + didYouMean(w.Control, codes)
 			}
-			j.addIssue(ruleUnused, w.Control, Warned, place, "the waiver of %s matches no gap%s", w.Control, hint)
+			j.addIssue(ruleUnused, w.Control, Warned, place, "the waiver for %s doesn't match any gap%s", w.Control, hint)
 		}
 	}
 	out := Passed

@@ -33,7 +33,7 @@ const (
 
 // AllFormats lists all output formats, the default first.
 var AllFormats = []Format{
-	{"text", "verdict with reasons, human-readable", hashSpaced, writeText},
+	{"text", "human-readable verdict with reasons", hashSpaced, writeText},
 	{"table", "one line per gap and issue", hashSpaced, writeTable},
 	{"json", "full result; also usable as a baseline", hashJSON, func(r *Result, _ Style) ([]byte, error) { return r.EncodeJSON() }},
 	{"sarif", "SARIF 2.1.0, for code scanning", hashJSON, writeSARIF},
@@ -41,7 +41,7 @@ var AllFormats = []Format{
 	{"tap", "TAP version 14, one test per control and rule", hashJSON, writeTAP},
 	{"github", "GitHub Actions annotations and step summary", hashSpaced, writeGitHub},
 	{"gitlab", "GitLab code quality report", hashJSON, writeGitLab},
-	{"markdown", "comment for a pull request", hashSpaced, writeMarkdown},
+	{"markdown", "pull request comment", hashSpaced, writeMarkdown},
 	{"csv", "one row per gap and issue", hashSpaced, writeCSV},
 	{"oscal", "OSCAL assessment results", hashJSON, writeOSCAL},
 }
@@ -73,7 +73,7 @@ func ParseOutput(word string) (Output, error) {
 	name, path, given := strings.Cut(word, "=")
 	o := Output{strings.ToLower(strings.TrimSpace(name)), path}
 	if given && path == "" {
-		return o, inputErrorf("", 0, "the output %q has no file name after the =", sanitizeLine(word))
+		return o, inputErrorf("", 0, "the output %q has no file name after the =; use FORMAT=FILE", sanitizeLine(word))
 	}
 	if path == "-" {
 		o.Path = ""
@@ -244,7 +244,7 @@ func (r *Result) verdictSentence() string {
 	case Fail:
 		return "FAIL: " + strings.Join(what, ", ")
 	case ApprovalMissing:
-		return "APPROVAL MISSING: all other checks pass; an approval decision is needed"
+		return "APPROVAL MISSING: all other checks pass, but an approval decision is still needed"
 	}
 	return "PASS"
 }
@@ -274,9 +274,9 @@ func (r *Result) describePolicy() string {
 	case r.Policy.Name != "":
 		return r.Policy.Describe()
 	case r.Policy.IsDefault:
-		return "none: by default, gaps of severity high or worse fail (--fail-on high)"
+		return "none; by default, the check fails if there are gaps of severity high or worse (--fail-on high)"
 	}
-	return "none: the requirements come from flags"
+	return "none; the requirements were set with flags"
 }
 
 // formatNotRead lists the unread contents of the documents, or returns "" if everything was read.
@@ -313,7 +313,7 @@ func (r *Result) formatGapCounts() string {
 			moved[string(r.Issues[i].Change)]++
 		}
 		out += fmt.Sprintf(
-			"; since the baseline %d opened, %d worse, %d better, %d closed",
+			"; compared with the baseline: %d opened, %d worse, %d better, %d closed",
 			moved["opened"],
 			moved["worse"],
 			moved["better"],

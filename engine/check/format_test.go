@@ -96,7 +96,7 @@ func TestResultNamesPolicy(t *testing.T) {
 		in.Policy.PolicyFile = PolicyFile{}
 		without := string(mustRender(t, must[*Result](t)(Evaluate(in)), format))
 		says := map[string]string{"json": `"name": "",`, "csv": ",,\r\n", "markdown": "Policy: none"}[format]
-		if says = firstNonEmpty(says, "none: the requirements come from flags"); !strings.Contains(without, says) {
+		if says = firstNonEmpty(says, "none; the requirements were set with flags"); !strings.Contains(without, says) {
 			t.Errorf("%s doesn't say that there was no policy file:\n%.600s", format, without)
 		}
 	}

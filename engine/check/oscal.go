@@ -49,7 +49,7 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 			UUID:        tool,
 			Type:        "software",
 			Title:       firstNonEmpty(r.Tool, "service"),
-			Description: "The program that read the evidence and checked it against the policy.",
+			Description: "The program that read the evidence and checked the results against the policy.",
 			Status:      models.SystemComponentStatus{State: "operational"},
 		}}},
 	}
@@ -107,7 +107,7 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 	plan := models.Resource{
 		UUID:        r.oscalUUID("policy"),
 		Title:       "Policy",
-		Description: "Policy file: " + r.describePolicy() + ". The policy takes the place of an assessment plan.",
+		Description: "Policy file: " + r.describePolicy() + ". The policy is used instead of an assessment plan.",
 	}
 	doc := models.OscalModels{AssessmentResults: &models.AssessmentResults{
 		UUID: r.oscalUUID("results", string(r.AsOf), string(r.Verdict)), ImportAp: models.ImportAp{Href: "#" + plan.UUID},
@@ -157,7 +157,7 @@ func (r *Result) oscalFinding(i *Issue, origin []models.Origin) models.Finding {
 	}
 	status := models.ObjectiveStatus{State: "not-satisfied", Reason: "fail"}
 	if i.Result == api.ResultNoEvid {
-		status.Reason, status.Remarks = "other", "No conclusion either way: the evidence does not cover the control."
+		status.Reason, status.Remarks = "other", "No conclusion could be drawn because the evidence does not cover the control."
 	}
 	return models.Finding{
 		UUID: r.oscalUUID(

@@ -40,9 +40,9 @@ type InputInEvidence struct {
 func (f InputInEvidence) Warning() string {
 	path := replaceControlCharacters(filepath.ToSlash(f.Path))
 	if f.IsIgnored {
-		return path + " was not used because it is in the evidence"
+		return path + " was not used because it is in the evidence folder"
 	}
-	return "the " + f.Kind + " file " + path + " is in the evidence, so whoever delivers the evidence decides what it says"
+	return "the " + f.Kind + " file " + path + " is in the evidence folder, so whoever provides the evidence controls its content"
 }
 
 // Policy holds the requirements for an assessment. Nil and empty fields require nothing.
@@ -98,14 +98,14 @@ const AnySeverity = "any"
 var Settings = []Setting{
 	{
 		"evidence",
-		"evidence folder to check if the command names none",
+		"evidence folder to check if none is given on the command line",
 		FilePath,
 		false,
 		func(p *Policy, v []string) error { p.Evidence = v[0]; return nil },
 	},
 	{
 		"assessment",
-		"assessment to check if the command names none",
+		"assessment to check if none is given on the command line",
 		SingleValue,
 		false,
 		func(p *Policy, v []string) error { p.Assessment = v[0]; return nil },
@@ -156,17 +156,17 @@ var Settings = []Setting{
 		p.MinMaturity = &f
 		return nil
 	}},
-	{"max-stale-days", "fail on documents dated more than this many days ago", SingleValue, true, func(p *Policy, v []string) error {
+	{"max-stale-days", "fail if a document is dated more than this many days ago", SingleValue, true, func(p *Policy, v []string) error {
 		n, err := strconv.Atoi(v[0])
 		if err != nil || n < 1 || n > 36500 {
-			return fmt.Errorf("%q is not a number of days (1 or more)", prose.Truncate(sanitizeLine(v[0]), 40))
+			return fmt.Errorf("%q is not a valid number of days; use 1 or more", prose.Truncate(sanitizeLine(v[0]), 40))
 		}
 		p.MaxStaleDays = &n
 		return nil
 	}},
 	{
 		"require-approved",
-		"fail unless the current version of these is approved: soa, gap_analysis, maturity, poam",
+		"deliverables whose current version must be approved: soa, gap_analysis, maturity, poam",
 		ValueList,
 		true,
 		func(p *Policy, v []string) error {
@@ -210,21 +210,21 @@ var Settings = []Setting{
 	},
 	{
 		"waivers",
-		"file of accepted gaps: control, reason, approver, expiry",
+		"file that lists accepted gaps, each with control, reason, approver and expiry",
 		FilePath,
 		true,
 		func(p *Policy, v []string) error { p.Waivers = v[0]; return nil },
 	},
 	{
 		"threshold",
-		"file of figures that must not get worse, written by --write-threshold",
+		"file of metrics that must not get worse, written by --write-threshold",
 		FilePath,
 		true,
 		func(p *Policy, v []string) error { p.Threshold = v[0]; return nil },
 	},
 	{
 		"output",
-		"formats to write, such as text or sarif=check.sarif",
+		"output formats, such as text or sarif=check.sarif",
 		OutputList,
 		false,
 		func(p *Policy, v []string) error { p.Outputs = slices.Clone(v); return nil },
@@ -315,7 +315,7 @@ func (s Setting) resolvePaths(folder string, values []string) error {
 		}
 		if name = filepath.FromSlash(name); !filepath.IsLocal(name) {
 			return fmt.Errorf(
-				"%q is outside the policy's folder: use a path inside it, or remove the entry and pass the path on the command line",
+				"%q is outside the policy's folder: use a path inside that folder, or remove the entry and pass the path on the command line",
 				prose.Truncate(sanitizeLine(name), 100),
 			)
 		}
@@ -358,7 +358,7 @@ func ParsePolicy(data []byte, file string) (*Policy, error) {
 // since a check that can't fail would be useless.
 func (p *Policy) ValidateAndSetDefaults() error {
 	if p.FailOnNew != "" && p.Baseline == "" {
-		return inputErrorf("", 0, "fail-on-new needs a baseline: add --baseline FILE, written by --write-baseline")
+		return inputErrorf("", 0, "fail-on-new needs a baseline: create one with --write-baseline FILE, then add --baseline FILE")
 	}
 	if p.FailOn == "" && p.FailOnNew == "" && p.MinCoverage == nil && p.MinMaturity == nil && p.MaxStaleDays == nil &&
 		len(p.RequireApproved) == 0 &&

@@ -38,73 +38,77 @@ var Rules = []Rule{
 		"The evidence does not show that a control is met. Severity depends on the control's weight and on what is missing; " +
 			"see `service help` and docs/judgement.md.",
 		"Provide the missing evidence, or fix the control. To accept the gap temporarily, " +
-			"write a waiver with a reason, an approver and an expiry.",
+			"write a waiver with a reason, an approver and an expiry date.",
 	},
 	{
 		ruleNewGap, "A gap is new, or worse than in the baseline", "fail-on-new",
 		"The baseline lists the known gaps. A gap that is not listed was caused by a change, usually to the evidence.",
 		"Review the change with `service check diff`. Undo it, or restore the evidence. To accept the gap as known, " +
-			"write the baseline again with --write-baseline and have it reviewed.",
+			"create the baseline again with --write-baseline and have it reviewed.",
 	},
 	{
 		ruleCoverage, "Coverage is too low", "min-coverage",
-		"Coverage counts implemented controls as 1 and partially implemented ones as ½, divided by the applicable, assessed controls. " +
-			"Controls without evidence count as 0.",
-		"Start with evidence for controls that have none: `-o table` lists the shortfalls.",
+		"Coverage counts each implemented control as 1, each partially implemented control as ½ and each control without evidence as 0. " +
+			"The sum is divided by the number of applicable, assessed controls.",
+		"Start by providing evidence for controls that have none. To list the shortfalls, use `-o table`.",
 	},
 	{
-		ruleMaturity, "Average maturity is too low", "min-maturity",
-		"The average level (0 to 5) of all rated controls. Controls without evidence are not rated and do not count as 0.",
-		"Raise the lowest maturity levels: document the procedure, name an owner, and keep records that show it is followed.",
+		ruleMaturity,
+		"Average maturity is too low",
+		"min-maturity",
+		"Average maturity is the mean level (0 to 5) of all rated controls. Controls without evidence are left out rather than counted as 0.",
+		"Raise the lowest maturity levels: document the procedure, assign an owner, and keep records showing that the procedure is followed.",
 	},
 	{
 		ruleStale, "A document is older than the policy allows", "max-stale-days",
-		"The document's own date is too long ago, so it may no longer be valid.",
-		"Have its owner review it and update its date.",
+		"The date stated in the document is too long ago, so the document may no longer be valid.",
+		"Have the document's owner review the document and update its date.",
 	},
 	{
-		ruleUndated, "A document states no date", "max-stale-days",
+		ruleUndated, "A document doesn't state a date", "max-stale-days",
 		"The age of the document can't be checked. This is only a warning.",
-		"Add a date to it, such as “Effective date: 2026-09-01”.",
+		"Add a date to the document, such as “Effective date: 2026-09-01”.",
 	},
 	{
 		ruleUnread, "A document could not be read", "",
-		"Its contents were not considered. This is only a warning.",
-		"Provide it in a supported format, undamaged and without a password; docs/evidence.md lists the formats.",
+		"The document's contents were not considered. This is only a warning.",
+		"Provide an undamaged copy without a password, in a supported format; docs/evidence.md lists the formats.",
 	},
 	{
-		ruleApproval, "The current version of a deliverable is not approved", "require-approved",
+		ruleApproval,
+		"The current version of a deliverable is not approved",
+		"require-approved",
 		"Only people can approve, and an approval applies to exactly the approved content: any change voids it.",
-		"Submit it, and have an owner or admin of the organization approve it. A folder has no approvals: check the assessment instead.",
+		"Submit the deliverable and have an owner or admin of the organization approve it. Folders have no approvals; check an assessment instead.",
 	},
 	{
-		ruleThreshold, "A figure got worse", "threshold",
-		"The threshold file records coverage, maturity and the number of unwaived gaps of each severity or worse. " +
-			"Figures may improve but must not get worse.",
-		"Undo the change that caused it, or write the file again with --write-threshold and have it reviewed. " +
-			"After an improvement, write it again to lock it in.",
+		ruleThreshold, "A metric got worse", "threshold",
+		"The threshold file records coverage, maturity and, for each severity, the number of unwaived gaps of that severity or worse. " +
+			"These metrics can improve but must not get worse.",
+		"Undo the change that made the metric worse, or create the file again with --write-threshold and have it reviewed. " +
+			"After an improvement, create the file again to lock in the better values.",
 	},
 	{
 		ruleExpired, "A waiver has expired", "waivers",
-		"Its last day has passed, so the gap is no longer accepted. This fails even if the gap is closed, " +
-			"so that the waiver file stays current.",
-		"Close the gap and remove the waiver, or have it approved again with a new expiry.",
+		"The waiver's last day has passed, so the gap is no longer accepted. The check fails even if the gap is closed, " +
+			"so that the waiver file is kept up to date.",
+		"Close the gap and remove the waiver, or have the waiver approved again with a new expiry date.",
 	},
 	{
-		ruleUnused, "A waiver matches no gap", "waivers",
-		"No gap was found for that control. This is only a warning.",
-		"Remove the waiver, or correct the control's code.",
+		ruleUnused, "A waiver doesn't match any gap", "waivers",
+		"No gap was found for the control named in the waiver. This is only a warning.",
+		"Remove the waiver, or correct the control code in it.",
 	},
 	{
 		ruleNoAnalysis, "There is nothing to check against the policy yet", "",
-		"The policy requires a gap analysis or a maturity assessment that the assessment does not have.",
+		"The policy requires a gap analysis or a maturity assessment, but the assessment doesn't contain one yet.",
 		"Continue the assessment with `service assess run`.",
 	},
 	{
-		ruleInEvidence, "A file that decides the verdict is in the evidence", "",
-		"Whoever delivers the evidence can change the file, and with it the verdict. A policy found in the evidence is not used; " +
-			"a file named on the command line is, with this warning.",
-		"Move the file to a folder outside the evidence. If you wrote a policy that was not used, pass it with --policy.",
+		ruleInEvidence, "A file that determines the verdict is in the evidence folder", "",
+		"Whoever provides the evidence can change this file and thereby the verdict. A policy found in the evidence folder is not used; " +
+			"a file given on the command line is used, but with this warning.",
+		"Move the file out of the evidence folder. If you wrote a policy that was not used, pass it with --policy.",
 	},
 }
 

@@ -48,7 +48,7 @@ func writeText(r *Result, s Style) ([]byte, error) {
 	r.writeIssueList(&b, Waived, "Waived")
 	if r.Verdict != Pass {
 		line("")
-		line("Run `service check --explain RULE` for the meaning of a rule and what to do.")
+		line("To see what a rule means and what to do about it, run `service check --explain RULE`.")
 	}
 	return []byte(b.String()), nil
 }
@@ -68,7 +68,7 @@ func (r *Result) writeIssueList(b *strings.Builder, o Outcome, title string) {
 			continue
 		}
 		if shown++; shown > maxTextIssues {
-			fmt.Fprintf(b, "  … and %d more: -o table lists all, -o json includes all details\n", n-maxTextIssues)
+			fmt.Fprintf(b, "  … and %d more; use -o table to list all of them, or -o json for all details\n", n-maxTextIssues)
 			return
 		}
 		if one.Rule != ruleGap {

@@ -57,7 +57,7 @@ func ParseWaivers(data []byte, file string) ([]Waiver, error) {
 				return nil, err
 			}
 			if at := slices.IndexFunc(out, func(o Waiver) bool { return strings.EqualFold(o.Control, w.Control) }); at >= 0 {
-				return nil, inputErrorf(file, w.line, "%s is already waived in line %d", w.Control, out[at].line)
+				return nil, inputErrorf(file, w.line, "%s is already waived on line %d", w.Control, out[at].line)
 			}
 			out = append(out, *w)
 		}
@@ -89,7 +89,7 @@ func parseWaiver(n *yaml.Node, file string) (*Waiver, error) {
 			return nil, inputErrorf(
 				file,
 				n.Line,
-				"the waiver of %s has no expiry: add the last day it is valid, such as expiry: 2027-03-31",
+				"the waiver for %s has no expiry date: add the last day on which it is valid, such as expiry: 2027-03-31",
 				firstNonEmpty(w.Control, "a control"),
 			)
 		}
@@ -99,7 +99,7 @@ func parseWaiver(n *yaml.Node, file string) (*Waiver, error) {
 		return nil, inputErrorf(
 			file,
 			n.Line,
-			"the waiver of %s expires on %q, which is not a date: use the form 2027-03-31",
+			"the waiver for %s expires on %q, which is not a date: use the form 2027-03-31",
 			w.Control,
 			string(w.Expiry),
 		)

@@ -45,7 +45,7 @@ func readYAML(data []byte, file string) (*yaml.Node, error) {
 
 func rejectAliases(n *yaml.Node, file string, depth int) error {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" || depth > 20 {
-		return inputErrorf(file, n.Line, "anchors, aliases and deep nesting are not supported: write the value in full")
+		return inputErrorf(file, n.Line, "anchors, aliases and deep nesting are not supported: write out the value in full")
 	}
 	for _, c := range n.Content {
 		if err := rejectAliases(c, file, depth+1); err != nil {

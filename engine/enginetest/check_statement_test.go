@@ -37,7 +37,7 @@ func TestModelThatSaysYes(t *testing.T) {
 		fooledEvery int
 		want        string
 	}{
-		{1, "no valid answer for 3 controls in a row (it cites passages for a check statement"},
+		{1, "no valid answer for 3 controls in a row (the model cites passages for a check statement"},
 		{3, "answers to test statements that no document supports"},
 	} {
 		calls, fooledEvery = 0, tt.fooledEvery

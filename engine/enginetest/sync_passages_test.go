@@ -133,7 +133,7 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		t,
 		home,
 		id,
-	); !strings.Contains(notes, "more.md: received passages that do not occur in the file here were omitted (1)") ||
+	); !strings.Contains(notes, "more.md: received passages that do not occur in this copy of the file were omitted (1)") ||
 		!strings.Contains(notes, "1 quote in") {
 		t.Errorf("the home says %q", notes)
 	}

@@ -236,7 +236,7 @@ func (s *Service) Purge(tx *store.Tx, by api.Caller, assessment string) error {
 func (s *Service) DeletePurged(ctx context.Context) {
 	s.deleteDiscardedAndLog(ctx)
 	if err := s.db.DeleteDiscarded(context.WithoutCancel(ctx)); err != nil {
-		s.log.Warn("deleting records of a deleted assessment failed; the next start retries", "error", err)
+		s.log.Warn("could not delete the records of a deleted assessment; this will be retried at the next start", "error", err)
 	}
 }
 

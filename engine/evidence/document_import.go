@@ -49,7 +49,7 @@ func (s *Service) EmbedForImport(
 	for i := range chunks {
 		c := &chunks[i]
 		if c.AssessmentID != doc.AssessmentID || c.DocumentID != doc.ID || c.ID == "" || ids[c.ID] {
-			return nil, api.Invalid("chunks", "%s was sent with a passage that has no ID, belongs to another document or occurs twice", doc.Filename)
+			return nil, api.Invalid("chunks", "a passage sent with %s has no ID, belongs to another document, or occurs twice", doc.Filename)
 		}
 		c.OrganizationID, ids[c.ID] = org, true
 		texts[i] = c.Text
@@ -91,7 +91,7 @@ func (s *Service) ReparseForImport(
 	doc.OrganizationID, doc.Stage = org, "done"
 	doc.Filename, doc.Path = api.CleanFilename(doc.Filename), api.CleanPath(doc.Path)
 	if doc.Filename == "" || len(doc.Category) > maxCategory {
-		return nil, 0, api.Invalid("documents", "a document has no name, or a category of more than %d bytes", maxCategory)
+		return nil, 0, api.Invalid("documents", "a document has no name, or its category is longer than %d bytes", maxCategory)
 	}
 	select {
 	case s.rereadSlots <- struct{}{}:

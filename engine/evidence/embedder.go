@@ -79,7 +79,11 @@ func (s *Service) runRequestedTrainings(ctx context.Context) {
 				err = s.embedUnembedded(ctx)
 			}
 			if err != nil && ctx.Err() == nil {
-				s.log.Warn("training the embedder in the background failed; retrying with the next document or draft", "error", err)
+				s.log.Warn(
+					"the embedding model could not be trained in the background; this will be retried with the next document or draft",
+					"error",
+					err,
+				)
 			}
 		}
 	}
@@ -137,7 +141,7 @@ func (s *Service) loadOrTrainEmbedder(ctx context.Context, version string) (*emb
 	}
 	model, err := s.loadOrTrainOnce(ctx, version)
 	if err != nil {
-		return nil, fmt.Errorf("the embedder of catalog version %s: %w", version, err)
+		return nil, fmt.Errorf("the embedding model for catalog version %s: %w", version, err)
 	}
 	slot.model = model
 	return model, nil

@@ -101,8 +101,8 @@ func refusalIfTooWeak(e embed.Embedder, score embed.Score) error {
 	if score >= embed.MinScore {
 		return nil
 	}
-	return fmt.Errorf("%w: %s scored %s in the test of %d questions, and %s are required (random vectors score about 50%%); "+
-		"choose a model trained for search, such as ollama/nomic-embed-text, or the built-in one",
+	return fmt.Errorf("%w: %s scored %s in a test of %d questions, but at least %s is required (random vectors score about 50%%); "+
+		"choose a model trained for search, such as ollama/nomic-embed-text, or the built-in model",
 		errRefused, e.Name(), score, len(embed.Questions()), embed.MinScore)
 }
 

@@ -117,7 +117,7 @@ func (s *Service) Start(ctx context.Context) error {
 	s.queue.workers.Go(func() { s.runRequestedTrainings(ctx) })
 	s.queue.workers.Go(func() {
 		if err := s.deleteDiscarded(ctx); err != nil && ctx.Err() == nil {
-			s.log.Warn("deleting passages that are no longer used failed; it is retried later", "error", err)
+			s.log.Warn("could not delete passages that are no longer used; this will be retried later", "error", err)
 		}
 	})
 	if s.remote.embedder != nil {

@@ -247,7 +247,7 @@ func (s *Service) markDuplicatesIfIdle(ctx context.Context, org, assessment stri
 // has already been made.
 func (s *Service) markDuplicatesIfIdleAndLog(ctx context.Context, org, assessment string) {
 	if err := s.markDuplicatesIfIdle(ctx, org, assessment); err != nil {
-		s.log.Warn("marking duplicate passages failed; the next document retries", "assessment_id", assessment, "error", err)
+		s.log.Warn("could not mark duplicate passages; this will be retried with the next document", "assessment_id", assessment, "error", err)
 	}
 }
 

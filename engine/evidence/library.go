@@ -64,7 +64,7 @@ func (l *Library) addFile(
 	if info, err := fs.Stat(folder, name); err != nil {
 		return err
 	} else if info.Size() > maxLibraryFile {
-		return fmt.Errorf("it has %d bytes; benchmark documents are limited to %d", info.Size(), maxLibraryFile)
+		return fmt.Errorf("the file has %d bytes; benchmark documents can have at most %d", info.Size(), maxLibraryFile)
 	}
 	data, err := fs.ReadFile(folder, name)
 	if err != nil {

@@ -172,7 +172,7 @@ func (s *Service) releasePassages(ctx context.Context, p *preparedPassages) {
 // retries.
 func (s *Service) deleteDiscardedAndLog(ctx context.Context) {
 	if err := s.deleteDiscarded(context.WithoutCancel(ctx)); err != nil {
-		s.log.Warn("deleting passages that are no longer used failed; it is retried later", "error", err)
+		s.log.Warn("could not delete passages that are no longer used; this will be retried later", "error", err)
 	}
 }
 

@@ -11,14 +11,14 @@ import (
 const maxReadAttempts = 2
 
 // errReadElsewhere is the error of beginRead if another process is already reading the document.
-var errReadElsewhere = errors.New("another process reads the document")
+var errReadElsewhere = errors.New("another process is reading the document")
 
 // claimOfReading returns the key under which a process claims the reading of a document, so that
 // other processes on the same database don't read it.
 func claimOfReading(document string) string { return "reading document " + document }
 
-var errTooManyAttempts = errors.New("reading it stopped the program twice, so it won't be retried automatically; " +
-	"convert or split the file, or try once more with `service doc reprocess`")
+var errTooManyAttempts = errors.New("the program stopped twice while reading the document, so reading won't be retried automatically; " +
+	"convert or split the file, or try again with `service doc reprocess`")
 
 // beginRead counts an attempt to read a document before it starts, so that an attempt that crashes
 // the program is counted, too. If no more attempts are allowed, it returns errTooManyAttempts.

@@ -76,7 +76,7 @@ func (s *Service) runRemoteEmbedding(ctx context.Context) {
 		}
 		if err != nil && s.remote.lastError() == nil {
 			s.log.Warn(
-				"the embedding model can't be used; using the built-in embedder",
+				"the embedding model can't be used; using the built-in model instead",
 				"embedder",
 				s.remote.embedder.Name(),
 				"error",
@@ -309,7 +309,7 @@ func (s *Service) prepareRemoteQuery(
 		if ctx.Err() != nil {
 			return preparedQuery{}, false, ctx.Err()
 		}
-		s.log.Warn("the embedding model can't be used; using the built-in embedder", "embedder", o.embedder.Name(), "error", err)
+		s.log.Warn("the embedding model can't be used; using the built-in model instead", "embedder", o.embedder.Name(), "error", err)
 		o.setError(err)
 		o.wakeWorker() // check whether it is available again
 		return preparedQuery{}, false, nil
@@ -332,7 +332,7 @@ func (s *Service) prepareRemoteQuery(
 		store.ExternalVectors,
 	)
 	if errors.Is(err, search.ErrPassage) { // different vector lengths: the model behind this name has changed
-		s.log.Warn("the stored vectors have different lengths; using the built-in embedder", "embedder", o.embedder.Name(), "error", err)
+		s.log.Warn("the stored vectors have different lengths; using the built-in embedding model instead", "embedder", o.embedder.Name(), "error", err)
 		return preparedQuery{}, false, nil
 	}
 	if err != nil {

@@ -40,7 +40,7 @@ func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, upload
 	}
 	other, err := store.Documents.By("content").Get(tx, by.OrganizationID, doc.AssessmentID, uploaded.SHA256)
 	if err == nil {
-		return doc, api.Conflict("the same content is already stored as %s; delete one of the two", other.Filename)
+		return doc, api.Conflict("the same content is already stored as %s; delete one of the two documents", other.Filename)
 	}
 	if !errors.Is(err, store.ErrNotFound) {
 		return doc, err

@@ -65,7 +65,7 @@ func New(db *store.DB) *Service { return &Service{db: db, inProgress: map[string
 func CheckKey(key string) error {
 	for i := range len(key) {
 		if key[i] < ' ' || key[i] > '~' {
-			return api.Invalid(api.IdempotencyHeader, "an idempotency key must be visible ASCII")
+			return api.Invalid(api.IdempotencyHeader, "an idempotency key must consist of visible ASCII characters")
 		}
 	}
 	if len(key) == 0 || len(key) > maxKeyLength {
@@ -121,7 +121,7 @@ func (s *Service) Begin(ctx context.Context, r Request) (recorded *Response, fin
 }
 
 // errInProgressElsewhere is the error of claimOrGetRecorded if another process is executing the same request.
-var errInProgressElsewhere = errors.New("another process executes this request")
+var errInProgressElsewhere = errors.New("another process is executing this request")
 
 // inProgressKey returns the key by which processes that share a database detect that one of them is already
 // executing the request.
@@ -164,7 +164,7 @@ func (s *Service) claimOrGetRecorded(ctx context.Context, r Request) (recorded *
 				return cmp.Or(err, errInProgressElsewhere)
 			}
 			return api.Conflict(
-				"a request with this idempotency key was started and its outcome is unknown: check whether it was executed, and if " +
+				"a request with this idempotency key was started, but its outcome is unknown: check whether it was executed; if " +
 					"not, send it again with a new key",
 			)
 		}

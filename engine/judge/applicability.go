@@ -40,14 +40,14 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (applica
 			"the organization has no premises of its own."
 	}
 	if onlyFacility && noFacility && len(c.Traits) == 0 {
-		return api.NotApplicable, "It concerns premises only, and a user stated that the organization has none of its own." + formatTraitReason(
+		return api.NotApplicable, "The control concerns only premises, and a user stated that the organization has no premises of its own." + formatTraitReason(
 			facility,
 		)
 	}
 	if len(c.Traits) == 0 {
 		if noFacility && slices.Contains(c.Applicability, "facility") {
-			return api.PartiallyApplicable, "The control applies, except for its part on premises: a user stated that the organization has " +
-				"none of its own."
+			return api.PartiallyApplicable, "The control applies except for the part about premises: a user stated that the organization has " +
+				"no premises of its own."
 		}
 		return api.Applicable, "The control applies to every organization in scope."
 	}
@@ -77,7 +77,7 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (applica
 			read,
 		) + "”, but no user has confirmed it."
 	}
-	return api.NotApplicable, "It applies only to an organization that " + prose.JoinOr(said) + "; a user stated that this one doesn't."
+	return api.NotApplicable, "The control applies only to an organization that " + prose.JoinOr(said) + "; a user stated that this organization doesn't."
 }
 
 // continuityDomain is the domain of business continuity. The alternate sites that it requires may

@@ -22,13 +22,13 @@ func (s *Session) unassertedReason(d *preparedStatement, c *analyzedPassage, lab
 	}
 	isClaim := label == reading.States || label == reading.Part
 	if disclaimed, _ := c.disclaimer(); disclaimed && isClaim {
-		return "it follows a sentence that says this isn't done"
+		return "the quote follows a sentence that says this isn't done"
 	}
 	for _, heading := range c.HeadingPath {
 		// a heading that names two subjects may also be about the organization: "What we promised
 		// and what the law wants"
 		if outside, _ := text.ReadDisclaimingHeading(heading); outside && !strings.Contains(heading, " and ") {
-			return "it is under a heading for practices that are not the organization's own"
+			return "the quote is under a heading for practices that are not the organization's own"
 		}
 	}
 	reason := ""
@@ -94,18 +94,18 @@ func (s *Session) unassertedSentenceReason(
 	lead := c.LeadInOrSelf(cur)
 	switch isClaim := label == reading.States || label == reading.Part; {
 	case cur.Instruction:
-		return "it tells its reader what to conclude"
+		return "the quote tells the reader what to conclude"
 	case s.namesOtherOrganization(d, c, cur):
-		return "it is about another organization"
+		return "the quote is about another organization"
 	case label == reading.Contradicts: // the other reasons would excuse a denial
 	case cur.Question && strings.HasSuffix(cur.Text, "?"):
-		return "it is a question"
+		return "the quote is a question"
 	case cur.IsUnasserted() && !askingPattern.MatchString(cur.Text) || lead != cur && lead.IsUnasserted():
-		return "it is reported, imagined or conditional, not asserted"
+		return "the quote is reported, imagined or conditional, not asserted"
 	case isClaim && (cur.Disclaimed || c.undone) && cur.Denied == 0, isClaim && lead != cur && lead.Denied != 0 && !d.isProhibition():
-		return "it is under a heading or introduction that says it isn't done"
+		return "the quote is under a heading or introduction that says this isn't done"
 	case isClaim && (cur.IsTableRow && cur.AnswersNo || cur.Denied == 1<<cur.ClauseCount-1) && leavesOutDenial(words):
-		return "the quoted words omit that this is denied"
+		return "the quote omits the words that deny this"
 	}
 	return ""
 }

@@ -36,7 +36,7 @@ func TestUnassertedWords(t *testing.T) {
 	for text, want := range map[string]string{
 		"All backups are tested every month.":                                                          VerdictCovered,
 		"It is a rule that backups are tested every month.":                                            VerdictCovered,
-		"It is not true that backups are tested every month.":                                          "omit that this is denied",
+		"It is not true that backups are tested every month.":                                          "omits the words that deny this",
 		"The supplier claims that backups are tested every month.":                                     "reported",
 		"Is it so that backups are tested every month?":                                                "a question",
 		"If we had the budget, backups are tested every month.":                                        "imagined",

@@ -44,13 +44,13 @@ func (m *Embedder) getOrEmbedCriteriaVectors(ctx context.Context) (criteriaVecto
 	}
 	v, err := m.Embed(ctx, texts)
 	if err != nil {
-		return none, fmt.Errorf("embedding our criteria: %w", err)
+		return none, fmt.Errorf("computing vectors for the criteria: %w", err)
 	}
 	if len(v) != len(texts) {
-		return none, fmt.Errorf("embedding our criteria: %d vectors for %d texts", len(v), len(texts))
+		return none, fmt.Errorf("computing vectors for the criteria: the model returned %d vectors for %d texts", len(v), len(texts))
 	}
 	if len(v[0]) == 0 {
-		return none, errors.New("embedding our criteria: the vectors are empty")
+		return none, errors.New("computing vectors for the criteria: the vectors are empty")
 	}
 	if err := checkVectorLengths(v, len(v[0])); err != nil {
 		return none, err
@@ -62,7 +62,7 @@ func (m *Embedder) getOrEmbedCriteriaVectors(ctx context.Context) (criteriaVecto
 func checkVectorLengths(vectors [][]float32, dims int) error {
 	for _, v := range vectors {
 		if len(v) != dims {
-			return fmt.Errorf("the embedder gives vectors of %d numbers and of %d", dims, len(v))
+			return fmt.Errorf("the embedding model returned vectors of different lengths (%d and %d numbers)", dims, len(v))
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ func CompliancePercent(items []api.SoAItem) (pct *float64, formula string) {
 // implemented items (full) and partly implemented items (half).
 func CompliancePercentOf(all, full, half int) (pct *float64, formula string) {
 	if all == 0 {
-		return nil, "No control is both applicable and assessed, so there is no percentage."
+		return nil, "No control is both applicable and assessed, so no percentage can be calculated."
 	}
 	v := math.Round((float64(full)+float64(half)/2)/float64(all)*1e4) / 100
 	return &v, fmt.Sprintf("(%d implemented + ½ × %d partially implemented) ÷ %d applicable and assessed = %.2f%%", full, half, all, v)
@@ -81,7 +81,7 @@ func RateConformity(items []api.SoAItem, weight func(code string) int) Conformit
 	}
 	slices.Sort(r.DeficientMaterial)
 	if all == 0 {
-		r.Formula = "No control is both applicable and assessed, so there is no conformity."
+		r.Formula = "No control is both applicable and assessed, so conformity can't be calculated."
 		return r
 	}
 	v := float64(good) / float64(all) * 100
@@ -96,8 +96,8 @@ func RateConformity(items []api.SoAItem, weight func(code string) int) Conformit
 		r.Level = Conforms
 	}
 	r.Formula = fmt.Sprintf(
-		"%d satisfactory ÷ %d applicable and assessed = %.2f%%; %s deficient (weight 10). 100%% conforms strictly, at least "+
-			"80%% conforms, at least 70%% is a significant deficiency; anything lower, or any deficient material control, is a material weakness.",
+		"%d satisfactory ÷ %d applicable and assessed = %.2f%%; %s deficient (weight 10). 100%% is “strictly conforms”, at least "+
+			"80%% is “conforms”, at least 70%% is “significant deficiency”. Anything lower, or any deficient material control, is “material weakness”.",
 		good,
 		all,
 		v,

@@ -118,9 +118,9 @@ func (s *Session) concludeFromReadings(f *statementVerdict, hits []retrievedPass
 	f.decideByReadings(verdicts)
 	switch f.unread = f.verdict == VerdictMissing && unread > 0; {
 	case f.unread && unread == len(hits):
-		f.reason = "The reader has not read the passages found for it."
+		f.reason = "The reader has not read the passages found for this requirement."
 	case f.unread:
-		f.reason = fmt.Sprintf("The reader has not read %d of the %d passages found for it, and the others don't show it.", unread, len(hits))
+		f.reason = fmt.Sprintf("The reader has not read %d of the %d passages found for this requirement, and the others don't support it.", unread, len(hits))
 	case f.verdict == VerdictMissing:
 		f.score, f.reason = RoundToThousandths(silence), cmp.Or(refused, f.reason)
 	}
@@ -148,21 +148,21 @@ func (f *statementVerdict) decideByReadings(verdicts []passageVerdict) {
 	}
 	switch {
 	case yes != nil && no != nil:
-		set(VerdictConflicting, yes, formatContradiction(yes, no, "it", "it"))
+		set(VerdictConflicting, yes, formatContradiction(yes, no, "the requirement", "it"))
 	case part != nil && no != nil:
-		set(VerdictConflicting, part, formatContradiction(part, no, "part of it", "it"))
+		set(VerdictConflicting, part, formatContradiction(part, no, "part of the requirement", "it"))
 	case yes != nil:
 		set(VerdictCovered, yes, formatSupportReason(match{}))
 	case part != nil:
-		set(VerdictPartial, part, cmp.Or(part.reason, "Covers part of it."))
+		set(VerdictPartial, part, cmp.Or(part.reason, "Covers part of the requirement."))
 	case plan != nil && no != nil:
-		set(VerdictPlanned, plan, fmt.Sprintf("Stated as not done yet. Planned: %s.", shortenAndQuote(plan.quote)))
+		set(VerdictPlanned, plan, fmt.Sprintf("Stated as not yet done. Planned: %s.", shortenAndQuote(plan.quote)))
 	case no != nil:
 		set(VerdictDenied, no, "The evidence states that this is not the case.")
 	case plan != nil:
 		set(VerdictPlanned, plan, fmt.Sprintf("Planned, not yet done: %s.", shortenAndQuote(plan.quote)))
 	default:
-		f.verdict, f.reason = VerdictMissing, "No passage shows it."
+		f.verdict, f.reason = VerdictMissing, "No passage supports this requirement."
 		return
 	}
 	f.selectQuotes(verdicts)
@@ -203,7 +203,7 @@ func concludeControlFromReadings(source api.StatementSource, verdicts []statemen
 	case j.Ratio >= minReadImplementedRatio && denied == 0:
 		j.Implementation, j.Reason = api.Implemented, prose.Capitalize(counts)+"."
 		if !j.Operation {
-			j.Reason += " No record shows it being done."
+			j.Reason += " No record shows that this is done."
 		}
 	case j.Ratio >= minReadPartialRatio:
 		j.Implementation, j.Reason = api.PartiallyImplemented, prose.Capitalize(counts)+"."

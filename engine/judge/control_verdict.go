@@ -130,12 +130,12 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 		case !clean:
 			j.Reason = "Partially implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDeniedStatements(verdicts)
 		case n[VerdictMissing]+n[VerdictTemplate] > int(maxMissingShare*float64(len(verdicts))):
-			j.Reason = fmt.Sprintf("%s. “Implemented” allows at most a third without evidence.",
+			j.Reason = fmt.Sprintf("%s. For “Implemented”, at most a third of the requirements can be without evidence.",
 				formatFulfillmentDegrees(n, strong, n[VerdictMissing]+n[VerdictTemplate], len(verdicts)))
 		case j.Ratio < minImplementedRatio || strong < minCount(minNearlyFullShare, len(verdicts)) ||
 			n[VerdictCovered] < minCount(minFullShare, len(verdicts)):
 			j.Reason = fmt.Sprintf(
-				"%s, %.0f%% of the control. “Implemented” requires %.0f%%, with at least %d nearly or fully met and %d fully met.",
+				"%s, which is %.0f%% of the control. “Implemented” requires %.0f%%, with at least %d requirements nearly or fully met and %d fully met.",
 				formatFulfillmentDegrees(n, strong, 0, len(verdicts)),
 				j.Ratio*100,
 				minImplementedRatio*100,
@@ -143,11 +143,11 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 				minCount(minFullShare, len(verdicts)),
 			)
 		case !intent:
-			j.Reason = "Records show it being done, but no policy or procedure requires it."
+			j.Reason = "Records show that this is done, but no policy or procedure requires it."
 		case asksOperation && operated == 0 && firm == 0 && faded:
-			j.Reason = "Policies require it, but the records of it being done are too old, and no procedure states who does it and when."
+			j.Reason = "Policies require this, but the records are too old, and no procedure states who does it and when."
 		case asksOperation && operated == 0 && firm == 0 && j.Ratio < minDocumentedRatio:
-			j.Reason = "Policies require part of it, but no record shows it being done, and no procedure states who does it and when."
+			j.Reason = "Policies require part of this, but no record shows that it is done, and no procedure states who does it and when."
 		default:
 			j.Implementation = api.Implemented
 			j.Reason = fmt.Sprintf("The evidence fully covers %s", formatStatementCount(n[VerdictCovered], len(verdicts)))
@@ -156,11 +156,11 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 			}
 			switch {
 			case operated > 0:
-				j.Reason += ", and records show it being done."
+				j.Reason += ", and records show that this is done."
 			case asksOperation && firm > 0:
-				j.Reason += "; documents state who does it, when or with what, but no records were found."
+				j.Reason += "; documents state who does this, when or with what, but no records were found."
 			case asksOperation:
-				j.Reason += ", in documents not marked as drafts, but without owner or timing, and without records: request one."
+				j.Reason += ", in documents that are not marked as drafts but state no owner or timing. No records were found; request one."
 			default:
 				j.Reason += "."
 			}
@@ -179,7 +179,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 		j.Implementation = api.NotEvidenced
 		switch {
 		case n[VerdictTemplate] > 0:
-			j.Reason = "Only a template with unfilled blanks covers it; a template is not evidence."
+			j.Reason = "Only a template with unfilled blanks covers this control; a template is not evidence."
 		case n[VerdictPlanned] > 0:
 			j.Reason = fmt.Sprintf(
 				"A plan for something else mentions %s; nothing shows that this control is planned.",
@@ -189,7 +189,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 			j.Reason = "A passage refers to the topic but is too weak to count as evidence."
 		case foreign > 0:
 			j.Reason = "No evidence was found in English. Passages with a similar meaning are in another language and could not " +
-				"be analyzed; review manually."
+				"be analyzed; review them manually."
 		default:
 			j.Reason = "No supporting evidence was found. The control may still be in place."
 		}

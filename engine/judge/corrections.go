@@ -114,7 +114,7 @@ func (s *Session) newCorrectedVerdict(d *preparedStatement, h retrievedPassage, 
 			v.verdict, v.reason = VerdictPartial, limit
 		}
 	case VerdictPartial:
-		v.coverage, v.reason = coverPartial, "Covers part of it."
+		v.coverage, v.reason = coverPartial, "Covers part of the requirement."
 	case VerdictPlanned:
 		v.reason = fmt.Sprintf("Planned, not yet done: %s.", shortenAndQuote(r.Words))
 	case VerdictDenied:

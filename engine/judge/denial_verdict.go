@@ -55,10 +55,10 @@ func (s *Session) judgeDenial(
 		return r, false // "not looked at again after signing" doesn't deny what comes before it
 	}
 	if fullCoverage >= coverDenied && !m.offTopic && m.missingAnchor == nil && d.requiresRemovalOfStillPresent(cur) {
-		return decideAs(VerdictDenied, "The evidence shows that it was still present.")
+		return decideAs(VerdictDenied, "The evidence shows that what should be gone was still present.")
 	}
 	if fullCoverage >= coverDenied && d.requiresAllMissing(cur) && m.confirmsAbsence(d.isMissingThingVague(cur)) {
-		return decideAs(VerdictDenied, "The evidence states that there is none, or that it was not done"+reasonSuffix+".")
+		return decideAs(VerdictDenied, "The evidence states that this doesn't exist or was not done"+reasonSuffix+".")
 	}
 	r.coverage = s.coverageWithSearchBonus(c, score, withoutWording(m))
 	if reasonSuffix == "" && !cur.IsTableRow && !cur.AnswersNo && !m.deniesOutright &&
@@ -76,7 +76,7 @@ func (s *Session) judgeDenial(
 	}
 	if m.deniesOutright && m.ownWeight >= minOwnWeight {
 		r.coverage = max(r.coverage, coverDenied)
-		return decideAs(VerdictDenied, "The evidence states that it is not done at all"+reasonSuffix+".")
+		return decideAs(VerdictDenied, "The evidence states that this is not done at all"+reasonSuffix+".")
 	}
 	if m.isRelevant() && m.wordCoverage >= coverOnTopic && r.coverage >= coverDenied && !m.missesHead &&
 		m.ownWeight >= max(minOwnWeight, minOwnShare*d.fullCoverageWeight()) {

@@ -219,11 +219,11 @@ func (c *foundPassage) silenceReason(d *preparedStatement) string {
 	limit := limitOfCategory(c.category)
 	switch _, outside := c.disclaimer(); {
 	case limit == showsNothing, limit == showsTraining && !d.mentions("train") && !d.mentions("aware"):
-		return fmt.Sprintf("%s is a kind of document that doesn't show what the organization does: %s", c.documentName(), c.category)
+		return fmt.Sprintf("%s is of a kind that doesn't show what the organization does: %s", c.documentName(), c.category)
 	case c.status.repealed:
 		return fmt.Sprintf("%s is no longer in force", c.documentName())
 	case outside:
-		return fmt.Sprintf("a sentence of %s says that what follows is not the organization's own practice", c.documentName())
+		return fmt.Sprintf("a sentence in %s says that the text after it is not the organization's own practice", c.documentName())
 	}
 	return ""
 }

@@ -10,7 +10,7 @@ import (
 // A name at the beginning of a reason keeps its capital after "(in part:".
 func TestReasonInPartKeepsNames(t *testing.T) {
 	for reason, want := range map[string]string{
-		"Covers part of it, in general terms.":              "covers part of it, in general terms",
+		"Covers part of the requirement in general terms.":  "covers part of the requirement in general terms",
 		"The document is not in force: \"Draft\".":          "the document is not in force: \"Draft\"",
 		"One row in IT Handbook (line 3) contradicts it.":   "one row in IT Handbook (line 3) contradicts it",
 		"IT Operations Manual (line 3) says it, but not X.": "IT Operations Manual (line 3) says it, but not X",
@@ -57,26 +57,26 @@ func TestFormatContradiction(t *testing.T) {
 	}{
 		{
 			at("one", "a", 39),
-			"One document contradicts itself: Title of one (line 39) states part of it and denies another in the same passage: “No.”",
+			"One document contradicts itself: Title of one (line 39) supports part of the requirement and denies another in the same passage: “No.”",
 			WithinDocument,
 		},
 		{
 			at("one", "b", 50),
-			"One document contradicts itself: Title of one (line 39) states part of it and elsewhere (line 50) denies another: “No.”",
+			"One document contradicts itself: Title of one (line 39) supports part of the requirement and elsewhere (line 50) denies another: “No.”",
 			WithinDocument,
 		},
 		{
 			record("two", "b", 50),
-			"Not followed: Title of one (line 39) states part of it, but Title of two (line 50) denies another: “No.”",
+			"Not followed: Title of one (line 39) supports part of the requirement, but Title of two (line 50) denies another: “No.”",
 			RuleNotFollowed,
 		},
 		{
 			at("two", "b", 50),
-			"Passages disagree: Title of one (line 39) states part of it, Title of two (line 50) denies it: “No.”",
+			"Passages disagree: Title of one (line 39) supports part of the requirement, but Title of two (line 50) denies it: “No.”",
 			BetweenPassages,
 		},
 	} {
-		got := formatContradiction(says, tc.no, "part of it", "another")
+		got := formatContradiction(says, tc.no, "part of the requirement", "another")
 		if got != tc.want {
 			t.Errorf("got  %s\nwant %s", got, tc.want)
 		}

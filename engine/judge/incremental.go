@@ -301,7 +301,7 @@ func (n *questionCache) knows(number int) bool {
 func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judgement, error) {
 	b, d := l.plan.controls[code], l.judgements[code]
 	if b == nil {
-		return Judgement{}, fmt.Errorf("judging %s: it is not among the controls that were prepared", code)
+		return Judgement{}, fmt.Errorf("judging %s: the control is not among those that were prepared", code)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -37,7 +37,7 @@ func (s *Session) embedStatement(ctx context.Context, d *preparedStatement, titl
 		return fmt.Errorf("embedding %q: %w", text.Shorten(titledText, 80), err)
 	}
 	if len(v) != 2 {
-		return fmt.Errorf("embedding %q: %d vectors for 2 texts", text.Shorten(titledText, 80), len(v))
+		return fmt.Errorf("embedding %q: the model returned %d vectors for 2 texts", text.Shorten(titledText, 80), len(v))
 	}
 	d.vector, d.titledVector = v[0], v[1]
 	return nil
@@ -69,7 +69,7 @@ func (s *Session) embedSentences(ctx context.Context, p Passage, a *passageAnaly
 		return fmt.Errorf("embedding the passage %s: %w", p.ChunkID, err)
 	}
 	if len(v) != len(texts) {
-		return fmt.Errorf("embedding the passage %s: %d vectors for %d sentences", p.ChunkID, len(v), len(texts))
+		return fmt.Errorf("embedding the passage %s: the model returned %d vectors for %d sentences", p.ChunkID, len(v), len(texts))
 	}
 	if a.nearest == nil {
 		reference, err := s.options.Embedder.getOrEmbedCriteriaVectors(ctx)

@@ -282,24 +282,24 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			VerdictPartial,
 			yes,
 			fmt.Sprintf(
-				"%s states it; part of it, or something related, is stated as not done: %s",
+				"%s supports the requirement, but part of it, or something related, is stated as not done: %s",
 				yes.formatLocation(),
 				shortenAndQuote(no.quote),
 			),
 		)
 	case yes != nil && no != nil:
-		set(VerdictConflicting, yes, formatContradiction(yes, no, "it", "it"))
+		set(VerdictConflicting, yes, formatContradiction(yes, no, "the requirement", "it"))
 	case yes != nil && s.differingFiguresReason(f.statement, verdicts, yes) != "":
 		set(VerdictConflicting, yes, s.differingFiguresReason(f.statement, verdicts, yes))
 	case yes != nil && odd != nil:
-		set(VerdictPartial, yes, yes.formatLocation()+" states it. "+odd.reason)
+		set(VerdictPartial, yes, yes.formatLocation()+" supports the requirement. "+odd.reason)
 	case yes != nil && strongestMatching(verdicts, (*passageVerdict).isFailureRecord) != nil:
 		fell := strongestMatching(verdicts, (*passageVerdict).isFailureRecord)
 		set(
 			VerdictConflicting,
 			yes,
 			fmt.Sprintf(
-				notFollowedPrefix+"%s states it, but %s shows that it failed: %s",
+				notFollowedPrefix+"%s supports the requirement, but %s shows that it was not met: %s",
 				yes.formatLocation(),
 				fell.formatLocation(),
 				shortenAndQuote(fell.quote),
@@ -312,7 +312,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			VerdictConflicting,
 			yes,
 			fmt.Sprintf(
-				notFollowedPrefix+"%s states %s, but %s shows it took longer: %s",
+				notFollowedPrefix+"%s states %s, but %s shows that it took longer: %s",
 				yes.formatLocation(),
 				shortenAndQuote(yes.quote),
 				slow.formatLocation(),
@@ -325,7 +325,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			VerdictPartial,
 			yes,
 			fmt.Sprintf(
-				"%s states it, but %s shows that it applies to only some: %s",
+				"%s supports the requirement, but %s shows that it is met only for some: %s",
 				yes.formatLocation(),
 				few.formatLocation(),
 				shortenAndQuote(few.quote),
@@ -335,7 +335,12 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 		set(
 			VerdictPartial,
 			yes,
-			fmt.Sprintf("%s states it, but in %s it is only planned: %s", yes.formatLocation(), plan.formatLocation(), shortenAndQuote(plan.quote)),
+			fmt.Sprintf(
+				"%s supports the requirement, but according to %s, this is only planned: %s",
+				yes.formatLocation(),
+				plan.formatLocation(),
+				shortenAndQuote(plan.quote),
+			),
 		)
 	case yes != nil:
 		set(VerdictCovered, yes, yes.reason)
@@ -344,15 +349,15 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			VerdictPartial,
 			part,
 			fmt.Sprintf(
-				"%s states part of it; another part, or something related, is stated as not done: %s",
+				"%s supports part of the requirement, but another part, or something related, is stated as not done: %s",
 				part.formatLocation(),
 				shortenAndQuote(no.quote),
 			),
 		)
 	case no != nil && part != nil && part.coverage >= coverFull:
-		set(VerdictConflicting, part, formatContradiction(part, no, "part of it", "another part"))
+		set(VerdictConflicting, part, formatContradiction(part, no, "part of the requirement", "another part"))
 	case no != nil && plan != nil:
-		set(VerdictPlanned, plan, "Stated as not done yet. "+plan.reason)
+		set(VerdictPlanned, plan, "Stated as not yet done. "+plan.reason)
 	case no != nil:
 		set(VerdictDenied, no, no.reason)
 	case plan != nil && (part == nil || plan.coverage >= part.coverage-0.1):
@@ -383,7 +388,7 @@ func formatContradiction(affirming, denying *passageVerdict, affirmedPart, denie
 	switch {
 	case affirming.passage.DocumentID != denying.passage.DocumentID && denying.passage.isRecord() && !affirming.passage.isRecord():
 		return fmt.Sprintf(
-			notFollowedPrefix+"%s states %s, but %s denies %s: %s",
+			notFollowedPrefix+"%s supports %s, but %s denies %s: %s",
 			affirming.formatLocation(),
 			affirmedPart,
 			at,
@@ -391,10 +396,10 @@ func formatContradiction(affirming, denying *passageVerdict, affirmedPart, denie
 			quote,
 		)
 	case affirming.passage.DocumentID != denying.passage.DocumentID:
-		return fmt.Sprintf("Passages disagree: %s states %s, %s denies it: %s", affirming.formatLocation(), affirmedPart, at, quote)
+		return fmt.Sprintf("Passages disagree: %s supports %s, but %s denies it: %s", affirming.formatLocation(), affirmedPart, at, quote)
 	case affirming.passage.ChunkID == denying.passage.ChunkID || affirming.formatLocation() == at && at != denying.documentName():
 		return fmt.Sprintf(
-			selfContradictionPrefix+"%s states %s and denies %s in the same passage: %s",
+			selfContradictionPrefix+"%s supports %s and denies %s in the same passage: %s",
 			affirming.formatLocation(),
 			affirmedPart,
 			deniedPart,
@@ -402,7 +407,7 @@ func formatContradiction(affirming, denying *passageVerdict, affirmedPart, denie
 		)
 	}
 	return fmt.Sprintf(
-		selfContradictionPrefix+"%s states %s and elsewhere%s denies %s: %s",
+		selfContradictionPrefix+"%s supports %s and elsewhere%s denies %s: %s",
 		affirming.formatLocation(),
 		affirmedPart,
 		strings.TrimPrefix(at, denying.documentName()),
@@ -415,13 +420,13 @@ func (f *statementVerdict) formatMissingReason() string {
 	switch {
 	case f.foreignCount > 0:
 		return fmt.Sprintf(
-			"No evidence was found in English. %s with a similar meaning could not be analyzed (not in English); review manually.",
+			"No evidence was found in English. %s with a similar meaning could not be analyzed (not in English); review them manually.",
 			prose.Count(f.foreignCount, "passage", "passages"),
 		)
 	case f.silence != "":
 		return "No supporting passage was found; " + f.silence + "."
 	case f.bestCoverage > 0:
-		return "Passages touch on the topic, but none states it."
+		return "Passages touch on the topic, but none supports the requirement."
 	}
 	return "No supporting passage was found."
 }

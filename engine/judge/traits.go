@@ -271,7 +271,7 @@ func concludeTrait(name string, passages []retrievedPassage, readings [][]readin
 		)
 	}
 	t.Source = "default"
-	return result("unknown", "No passage covers it; set it manually.", nil)
+	return result("unknown", "No passage covers this trait; set it manually.", nil)
 }
 
 // unrealPattern matches sentences about hypothetical situations.

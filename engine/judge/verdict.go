@@ -344,9 +344,9 @@ func formatSupportReason(m match) string {
 func (s *Session) omissionReason(d *preparedStatement, cur *text.Sentence, m match, cover float64) string {
 	switch {
 	case cover < coverFull && len(m.missedConcepts) > 0:
-		return "Covers part of it, but doesn't mention: " + text.JoinSome(m.missedConcepts) + "."
+		return "Covers part of the requirement, but doesn't mention: " + text.JoinSome(m.missedConcepts) + "."
 	case cover < coverFull:
-		return "Covers part of it, in general terms."
+		return "Covers part of the requirement in general terms."
 	case m.wordingMatch.IsComplete():
 		// the statement is expressed in other words
 	case m.similarity < paraphraseSimilarity &&
@@ -387,7 +387,7 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 		!d.isNamedAfterWithout(cur.Text):
 		return "The sentence prohibits something; it doesn't state that this is done."
 	case m.mainClause != 0 && m.mainClause&^cur.Rare == 0:
-		return "According to the sentence, this is done rarely or for only a few."
+		return "According to the sentence, this is done only rarely or only for a few."
 	case c.LeadInOrSelf(cur).Hedge != "" || cur.Hedge != "":
 		return fmt.Sprintf("Permissive wording (%q), not a requirement.", cmp.Or(cur.Hedge, c.LeadInOrSelf(cur).Hedge))
 	case !d.aboutLimits && (cur.Limit != "" || c.LeadInOrSelf(cur).Limit != ""):
@@ -403,7 +403,7 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 		return why
 	}
 	if head := c.bestPracticeHeading(cur); head != "" {
-		return fmt.Sprintf("Found under %q, which describes what should be.", head)
+		return fmt.Sprintf("Found under %q, which describes what should be done, not what is done.", head)
 	}
 	if c.Placeholder != "" {
 		return fmt.Sprintf("The passage still contains template text: %q.", c.Placeholder)
@@ -427,7 +427,7 @@ func (c *analyzedPassage) documentLimitation() string {
 		return fmt.Sprintf("The document is an example that hasn't been adapted: %q.", c.status.sampleWords)
 	}
 	if limitOfCategory(c.category) != showsAll {
-		return fmt.Sprintf("A document of this kind can show only part of it: %s.", c.category)
+		return fmt.Sprintf("A document of this kind can show only part of the requirement: %s.", c.category)
 	}
 	if name := c.nameIfMarketing(); name != "" {
 		return fmt.Sprintf("From %q, which is marketing material or describes another organization.", name)

@@ -61,15 +61,15 @@ type Status struct {
 
 // Reasons why there is no answer; check for them with errors.Is.
 var (
-	ErrUnavailable     = errors.New("the model's server is not responding")
+	ErrUnavailable     = errors.New("the model server is not responding")
 	ErrNotReached      = errors.New("no model server can be reached at this address")
 	ErrTimeout         = errors.New("the model took too long (SERVICE_MODEL_TIMEOUT sets the limit)")
 	ErrAnswerTooLong   = errors.New("the model's answer is too long")
 	ErrUnknownModel    = errors.New("the server has no such model")
-	ErrContextExceeded = errors.New("the prompt exceeds the model's context")
-	ErrBusy            = errors.New("too many requests are waiting for the model")
+	ErrContextExceeded = errors.New("the prompt exceeds the model's context window")
+	ErrBusy            = errors.New("too many requests are waiting for the model; try again later")
 	ErrInvalidResponse = errors.New("the server's response is invalid")
-	ErrRefused         = errors.New("the model's server rejected the request")
+	ErrRefused         = errors.New("the model server rejected the request")
 )
 
 const (
@@ -130,11 +130,11 @@ func New(o Options) (*Model, error) {
 		o.Server = "http://127.0.0.1:11434"
 	}
 	if o.Server == "" && kind == "openai" {
-		return nil, fmt.Errorf("%s needs the address of its server; name it with --url, such as --url http://127.0.0.1:8000", o.Name)
+		return nil, fmt.Errorf("%s needs the address of the model server; specify the address with --url, such as --url http://127.0.0.1:8000", o.Name)
 	}
 	server, err := url.Parse(o.Server)
 	if err != nil || server.Host == "" || server.Scheme != "http" && server.Scheme != "https" {
-		return nil, fmt.Errorf("the model's server %q is not an http or https URL", o.Server)
+		return nil, fmt.Errorf("the address of the model server, %q, is not an http or https URL", o.Server)
 	}
 	if server.User != nil {
 		return nil, errors.New("the model server's URL must not contain a password; use a token instead")

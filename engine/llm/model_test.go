@@ -244,7 +244,7 @@ func TestStatusAndNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := m.Status(t.Context()); s.Ready || !strings.HasPrefix(s.Problem, "the model's server is not responding: dial tcp") {
+		if s := m.Status(t.Context()); s.Ready || !strings.HasPrefix(s.Problem, "the model server is not responding: dial tcp") {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -258,7 +258,7 @@ func TestStatusAndNames(t *testing.T) {
 			t.Errorf("%+v: %v, remote is not %v", o, err, remote)
 		}
 	}
-	if _, err := New(Options{Name: "openai/x"}); err == nil || !strings.Contains(err.Error(), "name it with --url") {
+	if _, err := New(Options{Name: "openai/x"}); err == nil || !strings.Contains(err.Error(), "specify the address with --url") {
 		t.Errorf("without a server: %v", err)
 	}
 	for _, bad := range []Options{

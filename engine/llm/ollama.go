@@ -45,7 +45,7 @@ func (o *ollama) chat(ctx context.Context, r Request) (Answer, error) {
 	}, func(c api.ChatResponse) error {
 		// Each chunk has at least one token, so counting chunks stops a server that streams endlessly.
 		if pieces++; r.MaxTokens > 0 && pieces > r.MaxTokens+16 || text.Len()+len(c.Message.Content) > maxAnswer {
-			return fmt.Errorf("%w: it continues after %d tokens", ErrAnswerTooLong, r.MaxTokens)
+			return fmt.Errorf("%w: the answer continues after %d tokens", ErrAnswerTooLong, r.MaxTokens)
 		}
 		text.WriteString(c.Message.Content)
 		if c.Done {
@@ -64,7 +64,7 @@ func (o *ollama) chat(ctx context.Context, r Request) (Answer, error) {
 	case !done:
 		return a, fmt.Errorf("%w: the response ended unexpectedly", ErrUnavailable)
 	case cut:
-		return a, fmt.Errorf("%w: it was cut off at %d tokens", ErrAnswerTooLong, r.MaxTokens)
+		return a, fmt.Errorf("%w: the answer was cut off at %d tokens", ErrAnswerTooLong, r.MaxTokens)
 	}
 	return a, nil
 }
@@ -112,7 +112,7 @@ func classifyError(err error) error {
 		errors.Is(err, context.Canceled):
 		return withoutURL(err)
 	case errors.As(err, &status) && status.StatusCode == http.StatusNotFound && status.ErrorMessage == "":
-		return fmt.Errorf("%w: it answers 404 Not Found", ErrNotReached)
+		return fmt.Errorf("%w: the server answered 404 Not Found", ErrNotReached)
 	case errors.As(err, &status) && status.StatusCode == http.StatusNotFound:
 		return fmt.Errorf("%w: %s", ErrUnknownModel, truncate(status.ErrorMessage))
 	case errors.As(err, &status) && strings.Contains(strings.ToLower(status.ErrorMessage), "context"):

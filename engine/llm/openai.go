@@ -49,7 +49,7 @@ func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, err
 	}
 	if len(out.Choices) == 0 {
-		return Answer{}, fmt.Errorf("%w: it contains no choices", ErrInvalidResponse)
+		return Answer{}, fmt.Errorf("%w: the response contains no choices", ErrInvalidResponse)
 	}
 	a := Answer{
 		Text:             out.Choices[0].Message.Content,
@@ -62,7 +62,7 @@ func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
 		a.CompletionTokens = (len(a.Text) + 3) / 4
 	}
 	if out.Choices[0].FinishReason == "length" {
-		return a, fmt.Errorf("%w: it was cut off at %d tokens", ErrAnswerTooLong, r.MaxTokens)
+		return a, fmt.Errorf("%w: the answer was cut off at %d tokens", ErrAnswerTooLong, r.MaxTokens)
 	}
 	return a, nil
 }

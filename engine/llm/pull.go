@@ -27,7 +27,7 @@ const (
 var ErrPullFailed = errors.New("the server could not download the model")
 
 // ErrPullUnsupported reports that the server doesn't support download requests.
-var ErrPullUnsupported = errors.New("only ollama can download models on request; see your server's documentation")
+var ErrPullUnsupported = errors.New("only Ollama can download models on request; for other servers, see their documentation")
 
 // Pull makes the server download the model and calls onProgress as the server reports progress. It
 // returns nil when the download is complete. An interrupted download resumes on the next call.
@@ -56,7 +56,7 @@ func (m *Model) Pull(ctx context.Context, onProgress func(PullProgress)) error {
 		}
 		return err
 	case !succeeded:
-		return fmt.Errorf("%w: the download was interrupted; run it again to resume", ErrUnavailable)
+		return fmt.Errorf("%w: the download was interrupted; start the download again to resume it", ErrUnavailable)
 	}
 	m.digest.value.Store(nil)
 	return nil

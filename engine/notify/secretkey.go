@@ -73,7 +73,7 @@ func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.Ro
 			return nil, api.Conflict("the key could not be rotated: %s", err)
 		}
 	} else if in.Body.Location != "" {
-		return nil, api.Conflict("the keys come from SERVICE_SECRET_KEY, which the program cannot move; remove it from the environment first")
+		return nil, api.Conflict("the keys come from the environment variable SERVICE_SECRET_KEY, so the program can't move them; remove the variable first")
 	}
 	for {
 		more, err := s.resealOneBatch(ctx)
@@ -249,7 +249,7 @@ func (s *Service) forEachSealedSecret(
 		if err != nil {
 			return err
 		}
-		if err := visit("key for bundles of "+k.OrganizationID, &k.Sealed); err != nil {
+		if err := visit("bundle key of organization "+k.OrganizationID, &k.Sealed); err != nil {
 			return err
 		}
 		if err := recordDone(k); err != nil {

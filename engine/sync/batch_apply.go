@@ -131,7 +131,7 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 	case err != nil:
 		return store.ToNotFound(err, "assessment", id)
 	case l.Op != opEdit:
-		return api.Conflict("an assessment can only be deleted at its remote")
+		return api.Conflict("an assessment can be deleted only on its remote")
 	case a.State == api.StateClosed:
 		return api.Conflict("the assessment is closed")
 	}
@@ -150,7 +150,7 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 			return err
 		}
 		if next.Name == "" || len(next.Name) > 200 || len(next.Description) > 10_000 {
-			return api.Invalid("name", "an assessment needs a name of at most 200 bytes and a description of at most 10,000")
+			return api.Invalid("name", "an assessment needs a name of at most 200 bytes and can have a description of at most 10,000 bytes")
 		}
 		if err := api.CheckName("name", next.Name); err != nil {
 			return err
@@ -197,7 +197,7 @@ func (r *batchApplier) createAssessment(tx *store.Tx, t *table, l *changeLine) e
 		!isValidClientName(a.ClientName) || slices.Contains(a.FrameworkIDs, "") {
 		return api.Invalid(
 			"file",
-			"the assessment has no valid name, client name or description, or uses a framework missing from the catalog here",
+			"the assessment's name, client name or description is not valid, or it uses a framework that is missing from the catalog here",
 		)
 	}
 	a.State, a.CreatedBy, a.UpdatedAt, a.ClosedAt, a.MigratedAt, a.Revision = api.StateDraft, r.by.Actor.Name, tx.Now(), nil, nil, 1
@@ -317,7 +317,7 @@ func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) er
 	case doc.Status == api.DocumentFailed && n > 0:
 		event.Type, event.Data["error"] = "document.failed", *doc.Error
 		event.Summary = fmt.Sprintf(
-			"%s can't be parsed on this machine (%s): the %d passages synced for it and quotes from them are left out; retry with `service doc reprocess`",
+			"%s can't be parsed on this machine (%s), so the %d passages synced for it, and any quotes from them, were left out; to retry, run `service doc reprocess`",
 			doc.Filename,
 			*doc.Error,
 			n,
@@ -328,7 +328,7 @@ func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) er
 	case n > 0:
 		event.Data["strange"] = n
 		event.Summary += fmt.Sprintf("; received passages that are not in the file were omitted (%d)", n)
-		r.addNote("%s: received passages that do not occur in the file here were omitted (%d)", doc.Filename, n)
+		r.addNote("%s: received passages that do not occur in this copy of the file were omitted (%d)", doc.Filename, n)
 	}
 	if err := r.service.Evidence.SaveImport(tx, r.by, arrival, true); err != nil {
 		return err
@@ -409,7 +409,7 @@ func (r *batchApplier) applyCorrection(tx *store.Tx, t *table, l *changeLine) er
 		// It is no conflict if somebody has removed it already, or has decided about the passage again: the new decision stays.
 		return assessment.RemoveSyncedCorrection(tx, r.by, r.batch.AssessmentID, recordIDFromKey(l.Key))
 	case opEdit:
-		return api.Conflict("corrections cannot be changed; remove one and decide about the passage again")
+		return api.Conflict("corrections cannot be changed; remove the correction, then decide on the passage again")
 	}
 	f := maps.Clone(l.Record)
 	f["organization_id"], _ = json.Marshal(r.target.org)
@@ -424,7 +424,7 @@ func (r *batchApplier) applyCorrection(tx *store.Tx, t *table, l *changeLine) er
 	remote, _ := json.Marshal(other.Label)
 	conflict := &api.SyncConflict{
 		Kind: api.ConflictField, Table: t.name, RecordID: other.ID, Label: c.ControlCode, Field: "label",
-		Message: fmt.Sprintf("what a passage of %s shows about a requirement of %s was decided here and offline: “%s”",
+		Message: fmt.Sprintf("the meaning of a passage in %s for a requirement of %s was decided both here and offline: “%s”",
 			c.Passage.Filename, c.ControlCode, prose.Truncate(c.Quote, 100)),
 		Base: newConflictSide(nil), Remote: newConflictSide(remote), Clone: r.cloneSide(l, l.Record["label"]),
 	}
@@ -447,7 +447,7 @@ func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error
 		return cmp.Or(err, error(api.Conflict("a comment with ID %q already exists", c.ID)))
 	}
 	if strings.TrimSpace(c.Text) == "" || len(c.Text) > 4*4000 || !slices.Contains(api.Gates, c.Gate) {
-		return api.Invalid("text", "a comment needs a valid gate and a text of at most 4000 characters")
+		return api.Invalid("text", "a comment needs a valid gate and text of at most 4,000 characters")
 	}
 	c.Author = r.by.Actor
 	return errors.Join(store.Comments.Insert(tx, r.target.org, &c), audit.RecordAndPublishEvent(tx, r.by, audit.Event{
@@ -475,7 +475,7 @@ func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, chang
 		Kind: api.ConflictVersion, Table: t.name, RecordID: id, Label: t.gate.Title(), Field: "version_number",
 		Base: newConflictSide(nil), Remote: newConflictSide(nil), Clone: r.cloneSide(l, l.Record["version_number"]),
 		Message: fmt.Sprintf(
-			"a version of the %s was created both here and offline; the offline version is now the latest, the other is kept as the previous one",
+			"a version of the %s was created both here and offline; the offline version is now the latest, and the other version is kept as the previous one",
 			t.gate.Title(),
 		),
 	}, false)
@@ -699,7 +699,7 @@ func (r *batchApplier) recordFieldConflicts(tx *store.Tx, t *table, l *changeLin
 		}
 		if err := r.storeAndPublishConflict(tx, &api.SyncConflict{
 			Kind: api.ConflictField, Table: t.name, RecordID: c.RecordID, Label: c.Label, Field: c.Field,
-			Message: fmt.Sprintf("%s of %s was changed here and offline", prose.Humanize(c.Field), c.Label),
+			Message: fmt.Sprintf("%s of %s was changed both here and offline", prose.Humanize(c.Field), c.Label),
 			Base:    newConflictSide(c.Base), Remote: r.remoteSide(tx, t, key, c.Field, c.Here, time.Time{}), Clone: r.cloneSide(l, c.There),
 		}, false); err != nil {
 			return err

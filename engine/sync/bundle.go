@@ -145,10 +145,10 @@ func (s *Service) findBundleRecipient(
 			return requireTrustNotExpired(tx, &p)
 		case 0:
 			return api.Conflict(
-				"no keys are trusted yet; get the other side's key, compare its fingerprint with them, then run `service sync trust`",
+				"no keys are trusted yet; get the other side's key, verify its fingerprint with them, then run `service sync trust`",
 			)
 		}
-		return api.Invalid("peer_id", "%d keys are trusted here; choose the recipient", n)
+		return api.Invalid("peer_id", "%d keys are trusted here; specify the recipient of the bundle", n)
 	})
 	if err != nil {
 		return nil, nil, err
@@ -368,7 +368,7 @@ func decodePushResult(m *bundle.Manifest) (*api.PushedSync, error) {
 		return out, nil
 	}
 	if err := json.Unmarshal(m.Answer, out); err != nil {
-		return nil, damagedFileError("its result cannot be decoded: %v", err)
+		return nil, damagedFileError("the result cannot be decoded: %v", err)
 	}
 	return out, nil
 }

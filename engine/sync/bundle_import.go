@@ -147,25 +147,25 @@ func (u *bundleImporter) checkBundleAndFindMissingFiles(tx *store.Tx) error {
 func (u *bundleImporter) checkSerial(last *store.SyncSerials) error {
 	switch m := u.manifest; {
 	case m.Serial < 1:
-		return damagedFileError("it has no serial number")
+		return damagedFileError("the bundle has no serial number")
 	case m.Serial == last.Imported && u.sha256Hex == last.ImportedSum:
 		u.out.AlreadyImported = true
 		return nil
 	case m.Serial == last.Imported:
 		do := "on their side, " + cloneRestoredAdvice
 		if m.Role == store.SyncRoleRemote {
-			do = "create another clone in a new folder, from a bundle they write for that clone's key, and redo there whatever the remote lost"
+			do = "create another clone in a new folder from a bundle written for that clone's key, and repeat the changes that the remote lost in the new clone"
 		}
 		return api.Conflict(
 			"bundle %d from %s was already imported with different content: "+
-				"their data was restored from a backup, or two copies of it are in use; %s",
+				"either the sender's data was restored from a backup, or two copies of that data are in use; %s",
 			m.Serial,
 			u.peer.Name,
 			do,
 		)
 	case m.Serial < last.Imported:
 		return api.Conflict(
-			"this is bundle %d from %s (%s), but bundle %d has already been imported; ask for a newer one",
+			"this is bundle %d from %s (%s), but bundle %d has already been imported; ask for a newer bundle",
 			m.Serial,
 			u.peer.Name,
 			m.CreatedAt.Format("2006-01-02 15:04"),
@@ -204,23 +204,23 @@ func (u *bundleImporter) checkBundleFromRemote(tx *store.Tx, l *store.SyncLink) 
 	switch on := err == nil; {
 	case on && m.Counter == waiting.Counter && m.BatchSHA256 != hex.EncodeToString(sum[:]):
 		return api.Conflict(
-			"the remote's batch %d of this clone differs from the changes pending here: "+
-				"this folder is a copy of another or was restored from a backup; %s",
+			"the remote's batch %d from this clone differs from the changes pending here: "+
+				"this folder was restored from a backup or is a copy of another folder; %s",
 			m.Counter,
 			cloneRestoredAdvice,
 		)
 	case on && m.Counter == waiting.Counter:
 	case on && m.Counter < waiting.Counter:
 		return api.Conflict(
-			"the remote wrote this before it received your pending changes; deliver your bundle, then import the bundle it returns",
+			"the remote wrote this bundle before it received your pending changes; deliver your bundle, then import the one that the remote returns",
 		)
 	case m.Counter > l.Counter:
 		return api.Conflict(
-			"the remote has changes of this clone that are missing here: this clone was restored from a backup; %s",
+			"the remote has changes from this clone that are missing here, so this clone was restored from a backup; %s",
 			cloneRestoredAdvice,
 		)
 	case m.Counter < l.Counter:
-		return api.Conflict("the remote wrote this before it received your last changes; import the bundle it wrote afterwards")
+		return api.Conflict("the remote wrote this bundle before it received your latest changes; import the bundle that it wrote after that")
 	}
 	return nil
 }
@@ -401,7 +401,7 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 		}
 		if files[i].AssessmentID != id || files[i].ReplicaID != m.ReplicaID || files[i].CatalogSHA256 != m.CatalogSHA256 ||
 			files[i].CustomSHA256 != m.CustomSHA256 {
-			return damagedFileError("its changes belong to another assessment, clone or catalog")
+			return damagedFileError("the changes belong to another assessment, clone or catalog")
 		}
 		u.changePages[i] = nil
 	}
@@ -472,8 +472,8 @@ func (u *bundleImporter) requireDecisionsPermitted(ctx context.Context, files []
 		return err
 	}
 	return api.Conflict(
-		"nothing was imported: the bundle contains decisions (%d: %s), but the key %q may send changes only; "+
-			"if its owner may decide on this assessment, run `%s` and import the bundle again",
+		"nothing was imported: the bundle contains decisions (%d: %s), but the key %q is allowed to send only changes; "+
+			"if the key's owner is allowed to decide on this assessment, run `%s`, then import the bundle again",
 		len(found), strings.Join(found[:min(3, len(found))], ", "), u.peer.Name, u.peer.TrustCommand(api.PeerMayApprove),
 	)
 }
@@ -530,7 +530,7 @@ func (u *bundleImporter) applyToRemote(ctx context.Context) error {
 			return err
 		}
 		if f.AssessmentID != id || f.ReplicaID != m.ReplicaID || f.Counter != m.Counter {
-			return damagedFileError("its changes belong to another assessment or clone")
+			return damagedFileError("the changes belong to another assessment or clone")
 		}
 		in := &api.PushSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "batch", Content: bytes.NewReader(u.batch)}}
 		if u.dryRun {

@@ -149,7 +149,7 @@ func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) 
 func requireNotDiscarded(tx *store.Tx, org, assessment string) error {
 	is, err := store.Discarded.Has(tx, org, assessment)
 	if err == nil && is {
-		err = api.Conflict("what was left of the assessment here is still being deleted; try again in a moment")
+		err = api.Conflict("the previous copy of the assessment is still being deleted; try again in a moment")
 	}
 	return err
 }
@@ -425,7 +425,7 @@ func (t *pullApplier) checkOrder(tx *store.Tx, l *store.SyncLink) (done bool, er
 	case err != nil:
 		return false, err
 	case t.file.Next < t.file.Since:
-		return false, damagedFileError("its end precedes its start")
+		return false, damagedFileError("the end precedes the start")
 	case (t.file.Since == l.Since || overlaps) && waiting:
 		return false, api.Conflict("a batch has not reached the remote yet; push it before pulling")
 	case t.file.Since == l.Since, overlaps:
@@ -433,7 +433,7 @@ func (t *pullApplier) checkOrder(tx *store.Tx, l *store.SyncLink) (done bool, er
 	case t.file.Next <= l.Since:
 		return true, nil
 	}
-	return false, api.Conflict("the changes start at %d, but this clone has read up to %d; pull from there", t.file.Since, l.Since)
+	return false, api.Conflict("the changes start at %d, but this clone has read up to %d; pull again from that point", t.file.Since, l.Since)
 }
 
 func (t *pullApplier) applyLines(tx *store.Tx, out *api.ImportedSync) error {
@@ -507,7 +507,7 @@ func (t *pullApplier) checkRepeatedRecord(tx *store.Tx, tab *table, l *changeLin
 		}
 	}
 	if !same {
-		return api.Conflict("the bundle's history differs from the one this clone has read: %s", remoteRestoredAdvice)
+		return api.Conflict("the history in the bundle differs from the history that this clone has read: %s", remoteRestoredAdvice)
 	}
 	return nil
 }
@@ -527,7 +527,7 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 		return err
 	}
 	if exists && !tab.belongsToAssessment(local, id) {
-		return api.Conflict("a local record of another assessment has the same ID as one of %s; it can't be cloned here", tab.name)
+		return api.Conflict("a local record of another assessment has the same ID as a record of %s, so the assessment can't be cloned here", tab.name)
 	}
 	was, err := loadBase(tx, org, id, tab.name, l.Key)
 	if err != nil {

@@ -46,10 +46,10 @@ func getConflict(tx *store.Tx, by api.Caller, id string) (api.SyncConflict, erro
 // ResolveConflict resolves a conflict as if the caller had edited the record.
 func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
 	if in.Body.Choice == "value" && len(in.Body.Value) == 0 {
-		return nil, api.Invalid("value", `"value" is required with the choice "value"`)
+		return nil, api.Invalid("value", `"value" must be set if the choice is "value"`)
 	}
 	if in.Body.Choice != "value" && len(in.Body.Value) > 0 {
-		return nil, api.Invalid("value", "\"value\" is only allowed with the choice \"value\"")
+		return nil, api.Invalid("value", "\"value\" can be set only if the choice is \"value\"")
 	}
 	c, err := s.GetConflict(ctx, by, &in.SyncConflictInput)
 	if err != nil {
@@ -164,7 +164,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 		return nil
 	}
 	if t == nil || c.Kind != api.ConflictField && c.Kind != api.ConflictDelete {
-		return api.Conflict("the clone's change can't be applied as it is; choose \"remote\" and redo here whatever you want to keep")
+		return api.Conflict("the clone's change can't be applied as it is; choose \"remote\", then repeat the changes that you want to keep")
 	}
 	if err := by.Require(t.writePermission()); err != nil {
 		return err
@@ -211,7 +211,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 	}
 	if err == nil && len(left) > 0 {
 		err = api.Conflict(
-			"%s of %s has since been changed to %.200s; choose \"remote\" to keep that, or set a value",
+			"%s of %s has since been changed to %.200s; choose \"remote\" to keep the new value, or set another one",
 			prose.Humanize(c.Field),
 			c.Label,
 			left[0].Here,

@@ -57,7 +57,7 @@ func saveTar(ctx context.Context, k *fileSaver, t *tar.Reader) error {
 			return nil
 		}
 		if err != nil {
-			return api.Invalid("file", "the tar is incomplete: %v", err)
+			return api.Invalid("file", "the tar file is incomplete: %v", err)
 		}
 		if err := k.save(ctx, h.Name, h.Size, t); err != nil {
 			return err
@@ -132,7 +132,7 @@ func (s *Service) saveFile(ctx context.Context, sha string, r io.Reader) error {
 
 func saveError(sha string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return api.Invalid("file", "the upload ended in the middle of %.80s", sha)
+		return api.Invalid("file", "the upload ended in the middle of the file %.80s", sha)
 	}
 	return fmt.Errorf("storing %.80s: %w", sha, err)
 }

@@ -67,7 +67,7 @@ func TestMaliciousRemote(t *testing.T) {
 	}{
 		"it ends before it begins": {
 			func(h map[string]any, all lines) lines { h["next"], h["since"] = -1, 0; return all },
-			"its end precedes its start",
+			"the end precedes the start",
 		},
 		"it begins later":        {func(h map[string]any, all lines) lines { h["since"], h["next"] = 50, 90; return all }, "start at 50"},
 		"numbers beyond its end": {func(h map[string]any, all lines) lines { h["next"] = all[0]["sequence"]; return all }, "has number"},
@@ -120,7 +120,7 @@ func TestMaliciousRemote(t *testing.T) {
 	_, err = s.applyPush(rewriteFile(t, page.Data, "changes", func(h map[string]any, all lines) lines { h["next"] = 1 << 40; return all }))
 	must(t, err)
 	if _, err := s.fetch(); !api.IsCode(err, api.CodeInvalidState) ||
-		!strings.Contains(err.Error(), "differs from the one this clone has read") {
+		!strings.Contains(err.Error(), "differs from the history that this clone has read") {
 		t.Errorf("a head that is not there: %v", err)
 	}
 }

@@ -138,10 +138,10 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 	}
 	may := cmp.Or(in.Body.May, api.PeerMayChanges)
 	if !by.IsPerson() {
-		return nil, api.Forbidden("only a signed-in user can trust a key: it acts with all rights of its account")
+		return nil, api.Forbidden("only a signed-in user can trust a key, because the key acts with all rights of that user's account")
 	}
 	if may == api.PeerMayApprove && !by.May(api.ApprovalDecide) {
-		return nil, api.Forbidden("only an owner or admin can let a key send decisions; trust it for changes only, or ask one of them")
+		return nil, api.Forbidden("only an owner or admin can let a key send decisions; trust the key for changes only, or ask an owner or admin")
 	}
 	var out api.SyncPeer
 	return &out, s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -169,7 +169,7 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 				return err
 			}
 			if n >= maxPeers {
-				return api.Conflict("%d keys are already trusted; remove unused ones", n)
+				return api.Conflict("%d keys are already trusted; remove keys that are no longer used", n)
 			}
 			out = api.SyncPeer{
 				TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now()}, OrganizationID: org},
@@ -254,7 +254,7 @@ func requireTrustNotExpired(tx *store.Tx, p *api.SyncPeer) error {
 		when = "expired on " + p.ExpiresAt.Format(time.DateOnly)
 	}
 	return api.Conflict(
-		"the trusted key %q (%s) %s; ask its owner whether they still use it, then renew it for %d days with `%s`",
+		"the trusted key %q (%s) %s; ask the key's owner whether the key is still in use, then renew it for %d days with `%s`",
 		p.Name, p.Fingerprint, when, api.PeerTrustDays, p.TrustCommand(cmp.Or(p.May, api.PeerMayChanges)),
 	)
 }

@@ -118,7 +118,7 @@ func (r *batchApplier) repeatedResult(rep *store.SyncReplica) (out *api.PushedSy
 		return out, true, json.Unmarshal(rep.LastResult, out)
 	case r.batch.Counter <= rep.Counter:
 		return nil, false, api.Conflict(
-			"batch %d of this clone was already applied with different content: the clone was restored from a backup; %s",
+			"batch %d from this clone was already applied with different content, so the clone was restored from a backup; %s",
 			r.batch.Counter,
 			cloneRestoredAdvice,
 		)
@@ -307,14 +307,14 @@ func checkLineKey(l *changeLine) error {
 		return api.Invalid("file", "unknown table %.40q", l.Table)
 	}
 	if err := store.KeyFromBytes(l.Key).Err(); err != nil || len(l.Key) == 0 || len(l.Key) > 300 {
-		return api.Invalid("file", "a change of %s has no valid record key", l.Table)
+		return api.Invalid("file", "a change to %s has no valid record key", l.Table)
 	}
 	return nil
 }
 
 // holdBatch stores a batch until a user who is allowed to decides on it.
 func (r *batchApplier) holdBatch(tx *store.Tx, rep *store.SyncReplica) error {
-	r.addNote("%s is no longer a member with sync rights: their offline work is on hold until an owner or admin decides", rep.UserName)
+	r.addNote("%s is no longer a member with sync rights: their offline work is on hold until an owner or admin decides on it", rep.UserName)
 	return r.storeAndPublishConflict(tx, &api.SyncConflict{
 		Kind: api.ConflictReplica, Label: rep.Name, RecordID: rep.ID, Table: store.SyncReplicas.Name(),
 		Message: fmt.Sprintf(

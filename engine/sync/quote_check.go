@@ -197,9 +197,9 @@ func (r *batchApplier) removeUnsupportedQuotes(tx *store.Tx, t *table, l *change
 	if whole {
 		b = nil
 	}
-	what := "quotes in %s do not occur in the passages here and were omitted"
+	what := "quotes in %s do not occur in this copy of the passages and were omitted"
 	if len(out.removed) == 1 {
-		what = "quote in %s does not occur in the passage here and was omitted"
+		what = "quote in %s does not occur in this copy of the passage and was omitted"
 	}
 	c := &api.SyncConflict{
 		Kind: api.ConflictRefused, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record), Field: name,

@@ -73,7 +73,7 @@ func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 				return failed
 			}
 			if n >= maxReplicas {
-				return api.Conflict("the assessment already has %d clones; remove those no longer used", n)
+				return api.Conflict("the assessment already has %d clones; remove clones that are no longer used", n)
 			}
 			rep = store.SyncReplica{
 				OrganizationID: org,
@@ -299,20 +299,20 @@ func readChanges(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, budget *
 }
 
 // remoteRestoredAdvice explains what to do if a clone has read a different history than the remote's.
-const remoteRestoredAdvice = "the remote was restored from a backup. Nothing in the clone is lost: keep its folder, " +
+const remoteRestoredAdvice = "the remote was restored from a backup. Nothing in the clone is lost: keep the clone's folder, " +
 	"create another clone in a new folder (`service --data FOLDER sync clone`, or from a bundle), " +
-	"and redo there whatever the remote lost"
+	"and repeat the changes that the remote lost in the new clone"
 
 // cloneRestoredAdvice explains what to do with a clone that was restored and is older than the remote
 // expects.
-const cloneRestoredAdvice = "keep its folder, create another clone in a new folder " +
+const cloneRestoredAdvice = "keep the clone's folder, create another clone in a new folder " +
 	"(`service --data FOLDER sync clone`, or from a bundle), " +
-	"and redo there whatever `service sync status` lists here as not sent"
+	"and repeat in the new clone the changes that `service sync status` lists as not sent in the old one"
 
 // historyMismatchError returns the error for a remote whose history differs from the one a clone has
 // read.
 func historyMismatchError() error {
-	return api.Conflict("the history here differs from the one this clone has read: %s", remoteRestoredAdvice)
+	return api.Conflict("the history here differs from the history that this clone has read: %s", remoteRestoredAdvice)
 }
 
 // lastAuditRecord returns the sequence number and hash of the organization's last audit record.

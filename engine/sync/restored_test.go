@@ -60,7 +60,7 @@ func TestRestoredRemoteBundles(t *testing.T) {
 		must(t, h.addDocument(fmt.Sprintf("another document %d", n)))
 	}
 	refused("was already imported with different content")
-	refused("history differs from the one this clone has read")
+	refused("differs from the history that this clone has read")
 	// In the other direction, the remote rejects the clone.
 	there, err := s.writeBundle(nil)
 	must(t, err)
@@ -94,7 +94,7 @@ func TestTwoCopiesOfAClone(t *testing.T) {
 	_, err = h.importBundle(one)
 	must(t, err)
 	if _, err := h.importBundle(other); !api.IsCode(err, api.CodeInvalidState) ||
-		!strings.Contains(err.Error(), "two copies of it are in use") {
+		!strings.Contains(err.Error(), "two copies of that data are in use") {
 		t.Errorf("the other's bundle: %v", err)
 	}
 	answer, err := h.writeBundle(peer)

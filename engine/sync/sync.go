@@ -86,16 +86,16 @@ func linkWithRole(tx *store.Tx, org, assessment, role string) (store.SyncLink, e
 	l, err := syncLink(tx, org, assessment)
 	if err == nil && l.Role != role {
 		if role == store.SyncRoleRemote {
-			return l, api.Conflict("this copy is a clone; run this on its remote (%s)", remoteAddressText(&l))
+			return l, api.Conflict("this copy is a clone; perform this action on its remote (%s)", remoteAddressText(&l))
 		}
-		return l, api.Conflict("this copy is the remote, not a clone; run this on a clone")
+		return l, api.Conflict("this copy is the remote, not a clone; perform this action on a clone")
 	}
 	return l, err
 }
 
 // remoteAddressText describes where the clone's remote is, for use in messages.
 func remoteAddressText(l *store.SyncLink) string {
-	return cmp.Or(l.Server, "reachable by bundle only")
+	return cmp.Or(l.Server, "reachable only by bundle")
 }
 
 // findCatalogVersion returns the installed catalog version with the given content hash, or nil if there is none.

@@ -148,7 +148,7 @@ func decodeFile(r io.Reader, kind string) (*exchangeFile, error) {
 			Format,
 		)
 	case f.Kind != kind:
-		return nil, damagedFileError("it is of kind %.20q, not %s", f.Kind, kind)
+		return nil, damagedFileError("the file is of kind %.20q instead of %s", f.Kind, kind)
 	}
 	for {
 		var l changeLine
@@ -157,7 +157,7 @@ func decodeFile(r io.Reader, kind string) (*exchangeFile, error) {
 		}
 		if l.Op == opEnd {
 			if l.Sequence != int64(len(f.lines)) {
-				return nil, damagedFileError("it has %d changes instead of %d", len(f.lines), l.Sequence)
+				return nil, damagedFileError("the file has %d changes instead of %d", len(f.lines), l.Sequence)
 			}
 			break
 		}
@@ -168,10 +168,10 @@ func decodeFile(r io.Reader, kind string) (*exchangeFile, error) {
 	}
 	// What follows must be the end of the compressed data: reading it verifies the checksum.
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, damagedFileError("unexpected data after its end")
+		return nil, damagedFileError("there is unexpected data after the end")
 	}
 	if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
-		return nil, damagedFileError("unexpected data after its end")
+		return nil, damagedFileError("there is unexpected data after the end")
 	}
 	return f, nil
 }

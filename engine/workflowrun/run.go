@@ -221,7 +221,7 @@ func (s *Service) recordWaitOrFailure(ctx context.Context, run *store.WorkflowRu
 			wait := retryDelay(r.Failures)
 			until := tx.Now().Add(wait)
 			r.Status, r.NotBefore, r.WaitSince = api.RunPending, &until, tx.Now()
-			retryMessage := fmt.Sprintf("next attempt of %q in %s, after: %s", st.Title, wait, message)
+			retryMessage := fmt.Sprintf("next attempt at %q in %s, after this error: %s", st.Title, wait, message)
 			st.Status, r.WaitingFor = api.StepWaiting, &retryMessage
 			s.log.Warn(
 				"a workflow step failed and will be retried",
@@ -266,7 +266,7 @@ func checkStarterAllowed(tx *store.Tx, run *store.WorkflowRun) error {
 		return err
 	}
 	if err != nil || m.Status != active || !m.Role.May("workflow:write") {
-		return api.Forbidden("%s, who started the run, is no longer allowed to run workflows; another user has to resume it", run.StartedBy.Name)
+		return api.Forbidden("%s, who started the run, is no longer allowed to run workflows; another user has to resume the run", run.StartedBy.Name)
 	}
 	user, err := store.Users.Get(tx, run.Starter.UserID)
 	if err != nil {

@@ -65,10 +65,10 @@ func makeTransition(ctx context.Context, s *Service, by api.Caller, run *store.W
 	}
 	if st.ReturnReason != "" && !run.HasSignal {
 		// The user may still be editing: the run continues when they submit it or send a signal.
-		return newWaitForInputError("it was returned (%s): revise it and submit it for review", st.ReturnReason)
+		return newWaitForInputError("the draft was returned (%s): revise it and submit it for review", st.ReturnReason)
 	}
 	if run.StopForReview && st.ReadyForReview != "" {
-		return newWaitForInputError("the %s is drafted: review it, then submit it", st.ReadyForReview.Title())
+		return newWaitForInputError("the %s has been drafted: review it, then submit it", st.ReadyForReview.Title())
 	}
 	in := &api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: run.AssessmentID}}
 	in.Body.TargetState, in.Body.Reason = p.targetState, fmt.Sprintf("step of the %s workflow", run.WorkflowType)

@@ -201,7 +201,7 @@ func isDue(deadline, waitStart, now time.Time) bool {
 }
 
 // errLeaseLost reports that a run was cancelled, deleted or taken over by another process.
-var errLeaseLost = errors.New("the run is no longer held by this worker")
+var errLeaseLost = errors.New("this worker no longer holds the run")
 
 // acquireRun acquires the lease of a run, so that no other worker processes it.
 func (s *Service) acquireRun(ctx context.Context, org, id string) (run store.WorkflowRun, err error) {

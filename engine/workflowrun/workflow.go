@@ -135,7 +135,7 @@ func (s *Service) StartRun(ctx context.Context, by api.Caller, in *api.StartWork
 		}
 		if at := in.Body.StartAt; at != nil && at.After(now) {
 			run.NotBefore, run.WaitSince = at, now
-			words := "its scheduled start time"
+			words := "the scheduled start time"
 			run.WaitingFor = &words
 		}
 		run.CurrentStep = run.Steps[0].Name

@@ -79,7 +79,7 @@ func (t *Table) addLines(text string) error {
 			}
 		}
 		if len(fields) < 3 {
-			return fmt.Errorf("line %d: code, topic and at least one sentence are needed", n)
+			return fmt.Errorf("line %d: a code, a topic and at least one sentence are required", n)
 		}
 		if err := t.Add(Entry{Code: fields[0], Topic: fields[1], Sentences: fields[2:]}); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)

@@ -29,7 +29,7 @@ func TestRead(t *testing.T) {
 
 func TestErrorsNameFileAndLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"# note\n\nAAA-01 | topic":                "x.txt: line 3: code, topic",
+		"# note\n\nAAA-01 | topic":                "x.txt: line 3: a code, a topic",
 		"AAA-01 | topic | | x":                    "x.txt: line 1: field 3",
 		"AAA-01 | topic | x\nAAA-01 | topic | y.": "x.txt: line 2: AAA-01 occurs twice in the table",
 	} {

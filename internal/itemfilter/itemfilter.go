@@ -99,12 +99,12 @@ func describe[I any](err error, fields []field[I]) string {
 		message := strings.TrimSuffix(at.Message, ".")
 		for found, better := range map[string]string{
 			`unexpected token Operator("=")`:     `"=" is not an operator; compare with ==`,
-			`unexpected token Identifier("AND")`: "combine conditions with && or and",
-			`unexpected token Identifier("OR")`:  "combine conditions with || or or",
+			`unexpected token Identifier("AND")`: "combine conditions with \"&&\" or \"and\"",
+			`unexpected token Identifier("OR")`:  "combine conditions with \"||\" or \"or\"",
 		} {
 			message = strings.Replace(message, found, better, 1)
 		}
-		return fmt.Sprintf("%s, in column %d; write for example %s", message, at.Column+1, exampleOf(fields))
+		return fmt.Sprintf("%s, in column %d; an example of a valid filter is %s", message, at.Column+1, exampleOf(fields))
 	}
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return text
@@ -141,7 +141,7 @@ func (c *checker[I]) Visit(node *ast.Node) {
 		}
 	case *ast.NilNode:
 		c.unknown = n
-		c.fail(n, "filters have no nil; a field without text equals \"\"")
+		c.fail(n, "filters don't support nil; a field without text equals \"\"")
 	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.ConstantNode, *ast.ArrayNode:
 	case *ast.UnaryNode:
 		switch n.Operator {
@@ -159,21 +159,21 @@ func (c *checker[I]) Visit(node *ast.Node) {
 		}
 	case *ast.CallNode:
 		if name, ok := n.Callee.(*ast.IdentifierNode); !ok || functions[name.Value] == "" {
-			c.fail(n, "filters have no functions except lower and len")
+			c.fail(n, "filters don't support functions other than lower and len")
 		}
 	default:
-		c.fail(n, "filters consist of fields, strings, numbers, lists and the operators %s and not", strings.Join(operators, " "))
+		c.fail(n, "filters consist of fields, strings, numbers, lists and the operators %s and \"not\"", strings.Join(operators, " "))
 	}
 }
 
 func (c *checker[I]) visitBinary(n *ast.BinaryNode) {
 	if !slices.Contains(operators, n.Operator) {
-		c.fail(n, "filters don't support the operator %s, only %s and not", n.Operator, strings.Join(operators, " "))
+		c.fail(n, "filters don't support the operator %s, only %s and \"not\"", n.Operator, strings.Join(operators, " "))
 		return
 	}
 	if n.Operator == "matches" {
 		if _, ok := n.Right.(*ast.StringNode); !ok {
-			c.fail(n, "the pattern after matches must be a quoted string")
+			c.fail(n, "the pattern after \"matches\" must be a quoted string")
 		}
 	}
 	c.checkOperands(n)
@@ -185,7 +185,7 @@ func (c *checker[I]) visitBinary(n *ast.BinaryNode) {
 		}
 		for _, value := range valuesOf(side[1]) {
 			if text, ok := value.(*ast.StringNode); ok && !slices.Contains(f.allowed, text.Value) {
-				c.fail(text, "%s is never %q; it is one of %s", f.names[0], text.Value, strings.Join(f.allowed, ", "))
+				c.fail(text, "%s can't be %q; valid values are %s", f.names[0], text.Value, strings.Join(f.allowed, ", "))
 			}
 		}
 	}

@@ -114,10 +114,10 @@ func (c *checker[I]) checkCondition(n ast.Node) {
 		return
 	}
 	if f := c.find(n); f != nil {
-		c.fail(n, "%s is %s, not a condition; write for example %s", f.names[0], k.describe(), f.example())
+		c.fail(n, "%s is %s, not a condition; use a condition such as %s", f.names[0], k.describe(), f.example())
 		return
 	}
-	c.fail(n, "this is %s, not a condition; write for example %s", k.describe(), c.example())
+	c.fail(n, "this is %s, not a condition; use a condition such as %s", k.describe(), c.example())
 }
 
 // checkOperands records an error if an operator can't be applied to the values on its sides.
@@ -154,7 +154,7 @@ func (c *checker[I]) checkOperands(n *ast.BinaryNode) {
 		return fmt.Sprintf("%s (%s)", f.names[0], f.kind().describe())
 	}
 	r, l := describe(n.Right), describe(n.Left) // the example is of the field on the left, if there is one
-	c.fail(n, "%s can't be used between %s and %s; write for example %s", n.Operator, l, r, example)
+	c.fail(n, "%s can't be used between %s and %s; use a condition such as %s", n.Operator, l, r, example)
 }
 
 // explainUnknown replaces the error of an unknown name that is compared with a text field: it is a text without quotes.
@@ -166,10 +166,10 @@ func (c *checker[I]) explainUnknown(n *ast.BinaryNode) {
 	name, ok := c.unknown.(*ast.IdentifierNode)
 	c.err = nil
 	if !ok || name.Value == "null" {
-		c.fail(n.Right, "filters have no nil; an empty %s equals \"\"; write %s %s \"\"", f.names[0], f.names[0], n.Operator)
+		c.fail(n.Right, "filters don't support nil; an empty %s equals \"\", so write %s %s \"\"", f.names[0], f.names[0], n.Operator)
 		return
 	}
-	c.fail(n.Right, "%s is not a field; write a text in quotes: %s %s %q", name.Value, f.names[0], n.Operator, name.Value)
+	c.fail(n.Right, "%s is not a field; put text in quotes: %s %s %q", name.Value, f.names[0], n.Operator, name.Value)
 }
 
 // example returns a filter of items of type I.

@@ -79,9 +79,9 @@ func (g Guard) CheckURL(field, raw string) (string, error) {
 	case u.Hostname() == "" || u.Opaque != "":
 		return "", api.Invalid(field, "the URL has no host")
 	case u.User != nil:
-		return "", api.Invalid(field, "a user name and password in the URL would be visible to anyone who reads it; remove them")
+		return "", api.Invalid(field, "the URL must not contain a user name or password, because anyone who sees the URL could read them")
 	case u.Fragment != "":
-		return "", api.Invalid(field, "the part after # is never sent; remove it")
+		return "", api.Invalid(field, "the part of the URL after # is never sent; remove it")
 	}
 	a, literal := netip.ParseAddr(strings.Trim(u.Hostname(), "[]"))
 	if err := g.CheckHost(field, u.Hostname()); err != nil {
@@ -102,7 +102,7 @@ func (g Guard) CheckHost(field, host string) error {
 	case literal == nil && !isAddressAllowed(a, g.Allowed):
 		return api.Invalid(
 			field,
-			"%s is a loopback or private network address; the operator can allow it (SERVICE_WEBHOOK_ALLOW)",
+			"%s is a loopback or private network address; the operator can allow it with SERVICE_WEBHOOK_ALLOW",
 			a,
 		)
 	case literal == nil:
@@ -122,8 +122,8 @@ const (
 
 // errNotReachable is the error for a blocked address and for a name without an address. It is the same for both, so
 // that it doesn't reveal which internal names exist and what they resolve to.
-var errNotReachable = errors.New("the host's name can't be resolved, or it resolves to a loopback or private network address, " +
-	"which the operator has to allow (SERVICE_WEBHOOK_ALLOW)")
+var errNotReachable = errors.New("the host name can't be resolved, or it resolves to a loopback or private network address, " +
+	"which the operator must allow with SERVICE_WEBHOOK_ALLOW")
 
 // Dial connects to an address, or returns an error if the address is blocked. Neither this error nor any later error
 // of the connection contains an address.

@@ -25,7 +25,7 @@ func checkFileSystem(f *os.File) error {
 		return &os.PathError{
 			Op:   "open",
 			Path: f.Name(),
-			Err:  errors.New("the system generates its content when it is read; save the content to a file first"),
+			Err:  errors.New("the system generates this file's content when it is read; save the content to a regular file first"),
 		}
 	}
 	return nil

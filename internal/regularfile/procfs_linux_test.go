@@ -8,7 +8,7 @@ import (
 // TestProcFilesAreRefused checks that files in /proc are rejected although they claim to be regular.
 func TestProcFilesAreRefused(t *testing.T) {
 	for _, path := range []string{"/proc/self/status", "/proc/self/pagemap"} {
-		if _, err := Read(path, 10); err == nil || !strings.Contains(err.Error(), path+": the system generates its content") {
+		if _, err := Read(path, 10); err == nil || !strings.Contains(err.Error(), path+": the system generates this file's content") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -16,7 +16,7 @@ func TestProcFilesAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tree.Open("status"); err == nil || !strings.Contains(err.Error(), "the system generates its content") {
+	if _, err := tree.Open("status"); err == nil || !strings.Contains(err.Error(), "the system generates this file's content") {
 		t.Errorf("in its folder: %v", err)
 	}
 }

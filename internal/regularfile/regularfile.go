@@ -21,7 +21,7 @@ import (
 const NoLimit = math.MaxInt64
 
 // ErrTooLarge is the error for reading beyond the limit.
-var ErrTooLarge = errors.New("larger than the limit")
+var ErrTooLarge = errors.New("the file is larger than the limit")
 
 // File is a regular file that is open for reading.
 type File struct {
@@ -95,15 +95,15 @@ func CheckMode(path string, mode fs.FileMode) error {
 	case mode.IsRegular():
 		return nil
 	case mode.IsDir():
-		reason = "it is a folder, not a file"
+		reason = "this is a folder, not a file"
 	case mode&fs.ModeNamedPipe != 0:
-		reason = "it is a named pipe; save its content to a file and use that"
+		reason = "this is a named pipe; save its content to a file and use that file"
 	case mode&fs.ModeSocket != 0:
-		reason = "it is a socket, not a file"
+		reason = "this is a socket, not a file"
 	case mode&fs.ModeDevice != 0:
-		reason = "it is a device, not a file"
+		reason = "this is a device, not a file"
 	default:
-		reason = "it is not a regular file"
+		reason = "this is not a regular file"
 	}
 	return &fs.PathError{Op: "open", Path: path, Err: errors.New(reason)}
 }

@@ -31,7 +31,7 @@ func TestRead(t *testing.T) {
 	if _, err := Read(path+"x", 4); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing: %v", err)
 	}
-	if _, err := Read(filepath.Dir(path), 4); err == nil || !strings.Contains(err.Error(), "it is a folder") {
+	if _, err := Read(filepath.Dir(path), 4); err == nil || !strings.Contains(err.Error(), "this is a folder") {
 		t.Errorf("folder: %v", err)
 	}
 }

@@ -34,8 +34,8 @@ func TestSpecialFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"pipe": "it is a named pipe", "link": "it is a named pipe", "socket": "it is a socket",
-		"zero": "it is a device", "/dev/zero": "it is a device",
+		"pipe": "this is a named pipe", "link": "this is a named pipe", "socket": "this is a socket",
+		"zero": "this is a device", "/dev/zero": "this is a device",
 	} {
 		if _, err := Read(path, 10); err == nil || !strings.Contains(err.Error(), path+": "+want) {
 			t.Errorf("reading %s: %v", path, err)
@@ -74,7 +74,7 @@ func TestFileReplacedByPipe(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "f"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tree.Open("f"); err == nil || !strings.Contains(err.Error(), "f: it is a named pipe") {
+	if _, err := tree.Open("f"); err == nil || !strings.Contains(err.Error(), "f: this is a named pipe") {
 		t.Error(err)
 	}
 }

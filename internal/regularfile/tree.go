@@ -22,7 +22,7 @@ func OpenTree(ctx context.Context, dir string, limit int64) (fs.FS, error) {
 		return nil, err
 	}
 	if !info.IsDir() { // os.OpenRoot would block on a named pipe; a pipe that replaces the folder after this check is not noticed
-		return nil, &fs.PathError{Op: "open", Path: dir, Err: errors.New("it is not a folder")}
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: errors.New("this is not a folder")}
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -72,7 +72,7 @@ func ParseKeys(text, from string) ([]Key, error) {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' || r == ' ' || r == '\t' }) {
 		b, err := base64.StdEncoding.DecodeString(word)
 		if err != nil || len(b) != len(Key{}) {
-			return nil, fmt.Errorf("%s is not a key: expected 32 bytes in base64, as printed by `openssl rand -base64 32`", from)
+			return nil, fmt.Errorf("%s is not a valid key: a key has 32 bytes in base64, as printed by `openssl rand -base64 32`", from)
 		}
 		if k := Key(b); !slices.Contains(out, k) {
 			out = append(out, k)
@@ -80,9 +80,9 @@ func ParseKeys(text, from string) ([]Key, error) {
 	}
 	switch {
 	case len(out) == 0:
-		return nil, fmt.Errorf("%s is not a key: it is empty", from)
+		return nil, fmt.Errorf("%s does not contain a key", from)
 	case len(out) > maxKeys:
-		return nil, fmt.Errorf("%s contains more than %d keys; remove the oldest", from, maxKeys)
+		return nil, fmt.Errorf("%s contains more than %d keys; remove the oldest ones", from, maxKeys)
 	}
 	return out, nil
 }
@@ -130,7 +130,7 @@ func (b *Box) loadKeys() error {
 		return nil
 	}
 	if b.keys == nil {
-		return errors.New("there is no key to encrypt secrets with")
+		return errors.New("there is no key for encrypting secrets")
 	}
 	keys, err := b.keys.LoadOrCreate()
 	if err != nil {
@@ -141,17 +141,17 @@ func (b *Box) loadKeys() error {
 
 func (b *Box) setKeys(keys []Key) error {
 	if len(keys) == 0 {
-		return errors.New("there is no key to encrypt secrets with")
+		return errors.New("there is no key for encrypting secrets")
 	}
 	var boxes []cipher.AEAD
 	for _, k := range keys {
 		block, err := aes.NewCipher(k[:])
 		if err != nil {
-			return fmt.Errorf("the encryption key for secrets: %w", err)
+			return fmt.Errorf("the encryption key for secrets can't be used: %w", err)
 		}
 		box, err := cipher.NewGCM(block)
 		if err != nil {
-			return fmt.Errorf("the encryption key for secrets: %w", err)
+			return fmt.Errorf("the encryption key for secrets can't be used: %w", err)
 		}
 		boxes = append(boxes, box)
 	}

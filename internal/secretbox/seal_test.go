@@ -55,7 +55,7 @@ func TestParseKeys(t *testing.T) {
 			t.Errorf("%d keys, %v; want %d", len(got), err, want)
 		}
 	}
-	for text, want := range map[string]string{"": "it is empty", "abc": "expected 32 bytes", a.Text()[:20]: "expected 32 bytes"} {
+	for text, want := range map[string]string{"": "does not contain a key", "abc": "a key has 32 bytes", a.Text()[:20]: "a key has 32 bytes"} {
 		if _, err := secretbox.ParseKeys(text, "KEY"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}

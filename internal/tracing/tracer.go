@@ -61,7 +61,7 @@ func New(ctx context.Context, o Options) (*Tracer, error) {
 		resource.WithFromEnv(),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES is not of the form name=value,name=value: %w", err)
+		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES must have the form name=value,name=value: %w", err)
 	}
 	provider := sdk.NewTracerProvider(
 		sdk.WithResource(res),
@@ -96,7 +96,7 @@ func resolveEndpoint(env func(string) string, given string) (endpoint *url.URL, 
 		return nil, false, fmt.Errorf("%s is not an http or https address; use the form http://127.0.0.1:4318", name)
 	}
 	if endpoint.User != nil {
-		return nil, false, fmt.Errorf("%s must not contain a password; put it in OTEL_EXPORTER_OTLP_HEADERS", name)
+		return nil, false, fmt.Errorf("%s must not contain a password; put the password in OTEL_EXPORTER_OTLP_HEADERS", name)
 	}
 	for _, v := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
 		if p := env(v); p != "" {
@@ -152,7 +152,7 @@ func (e *loggingExporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlyS
 		return nil
 	}
 	if e.failing.Swap(false) {
-		e.log.Info("traces are sent again", "endpoint", e.endpoint, "spans_lost", e.lost.Swap(0))
+		e.log.Info("traces can be sent again", "endpoint", e.endpoint, "spans_lost", e.lost.Swap(0))
 	}
 	return nil
 }

@@ -192,7 +192,7 @@ func toKVError(path string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, berrors.ErrTimeout):
-		return fmt.Errorf("%w: %s is locked; stop the other process or connect to it", kv.ErrLocked, path)
+		return fmt.Errorf("%w: %s is locked; stop the process that uses it, or connect to that process", kv.ErrLocked, path)
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
 		return fmt.Errorf("%w: %s: %w; restore a backup", kv.ErrCorrupt, path, err)
 	case errors.Is(err, berrors.ErrDatabaseNotOpen):
@@ -251,7 +251,7 @@ func (db *DB) checkNotTruncated() error {
 	case err != nil:
 		return toKVError(db.path, err)
 	case info.Size() < 2*db.pageSize:
-		return fmt.Errorf("%w: %s: it was truncated; restore a backup", kv.ErrCorrupt, filepath.Base(db.path))
+		return fmt.Errorf("%w: %s was truncated; restore a backup", kv.ErrCorrupt, filepath.Base(db.path))
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func (w *pageChecker) checkFile(fileSize int64) error {
 		return err
 	}
 	if have := uint64(fileSize / w.pageSize); w.pages > have {
-		return fmt.Errorf("it is truncated: it has %d of %d pages", have, w.pages)
+		return fmt.Errorf("the file is truncated: it has only %d of %d pages", have, w.pages)
 	}
 	w.seen = make([]bool, w.pages)
 	w.seen[0], w.seen[1] = true, true
@@ -189,14 +189,14 @@ func (w *pageChecker) readUnseenPage(id uint64) ([]byte, error) {
 // checkPage checks a page and returns the subtrees below it.
 func (w *pageChecker) checkPage(b []byte, in subtree) (below []subtree, err error) {
 	if len(b) < pageHeader {
-		return nil, fmt.Errorf("it is too short")
+		return nil, fmt.Errorf("the page is too short")
 	}
 	flags, count := byteOrder.Uint16(b[8:]), int(byteOrder.Uint16(b[10:]))
 	if flags != flagBranch && flags != flagLeaf {
-		return nil, fmt.Errorf("its type is unknown (%#x)", flags)
+		return nil, fmt.Errorf("the page's type is unknown (%#x)", flags)
 	}
 	if flags == flagBranch && count == 0 {
-		return nil, fmt.Errorf("it is a branch without elements")
+		return nil, fmt.Errorf("the page is a branch without elements")
 	}
 	if pageHeader+count*elementSize > len(b) {
 		return nil, fmt.Errorf("%d elements don't fit", count)
@@ -232,7 +232,7 @@ func (w *pageChecker) checkPage(b []byte, in subtree) (below []subtree, err erro
 			}
 			below = append(below, child)
 		case isTable != (in.table == ""):
-			return nil, fmt.Errorf("element %d is a nested table, or a value outside a table", i)
+			return nil, fmt.Errorf("element %d is a nested table or a value outside a table", i)
 		case isTable:
 			more, err := w.checkTable(string(key), value)
 			if err != nil {
@@ -250,14 +250,14 @@ func (w *pageChecker) checkPage(b []byte, in subtree) (below []subtree, err erro
 // is so small that its only page is in the value.
 func (w *pageChecker) checkTable(name string, value []byte) ([]subtree, error) {
 	if name == "" || len(value) < bucketSize {
-		return nil, fmt.Errorf("a table without a name or content")
+		return nil, fmt.Errorf("a table has no name or content")
 	}
 	if root := byteOrder.Uint64(value); root != 0 {
 		return []subtree{{page: root, table: name}}, nil
 	}
 	inline := value[bucketSize:]
 	if len(inline) < pageHeader || byteOrder.Uint16(inline[8:]) != flagLeaf {
-		return nil, fmt.Errorf("a table without a page")
+		return nil, fmt.Errorf("a table has no page")
 	}
 	return w.checkPage(inline, subtree{table: name})
 }

@@ -25,7 +25,7 @@ var (
 	ErrCorrupt    = errors.New("the data is damaged")
 	ErrClosed     = errors.New("the database is closed")
 	ErrTxDone     = errors.New("the transaction has ended")
-	ErrReadOnlyTx = errors.New("a view can't write")
+	ErrReadOnlyTx = errors.New("a read-only transaction can't write")
 	ErrBadKey     = errors.New("the key is not valid")
 	ErrTooLarge   = errors.New("too large")
 	// ErrUnavailable means that the database can't be reached, or that it could not complete a transaction
@@ -125,7 +125,7 @@ type Range struct {
 // CheckTableName returns an error for a name that drivers don't support.
 func CheckTableName(table string) error {
 	if table == "" || len(table) > MaxTable {
-		return fmt.Errorf("%w: a table name must have 1 to %d bytes, %q has %d", ErrBadKey, MaxTable, truncate(table), len(table))
+		return fmt.Errorf("%w: a table name must have 1 to %d bytes, but %q has %d", ErrBadKey, MaxTable, truncate(table), len(table))
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func CheckKey(table string, key []byte) error {
 		return fmt.Errorf("%w: empty key in table %s", ErrBadKey, table)
 	}
 	if len(key) > MaxKey {
-		return fmt.Errorf("%w: a key of %d bytes in table %s; the maximum is %d", ErrTooLarge, len(key), table, MaxKey)
+		return fmt.Errorf("%w: a key of %d bytes can't be stored in table %s; the maximum is %d", ErrTooLarge, len(key), table, MaxKey)
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func CheckPut(table string, key, value []byte) error {
 		return err
 	}
 	if len(value) > MaxValue {
-		return fmt.Errorf("%w: a value of %d bytes in table %s; the maximum is %d", ErrTooLarge, len(value), table, MaxValue)
+		return fmt.Errorf("%w: a value of %d bytes can't be stored in table %s; the maximum is %d", ErrTooLarge, len(value), table, MaxValue)
 	}
 	return nil
 }

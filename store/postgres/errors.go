@@ -43,20 +43,20 @@ func toKVError(err error) error {
 	case code == "42P06", code == "42P07", code == "42710", code == "XX000" && strings.Contains(err.Error(), "concurrently"):
 		e.text, e.repeat = "another process is creating the tables; try again", true
 	case code == "57014":
-		e.text = "it took longer than the database allows (statement_timeout); try again later"
+		e.text = "the operation took longer than the database allows (statement_timeout); try again later"
 	case code == "55P03":
-		e.text, e.repeat = "it waited longer than the database allows (lock_timeout); try again", true
+		e.text, e.repeat = "the operation waited longer than the database allows (lock_timeout); try again", true
 	case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "57P"), code == "53300", code == "25P03":
 		e.text, e.repeat = "the database is not available; try again", true
 	case strings.HasPrefix(code, "53") && code != "53100":
 		e.text = "the database lacks memory or other resources; try again later"
 	case code == "53100":
-		e.kind, e.text = kv.ErrDiskFull, "the disk of the database is full"
+		e.kind, e.text = kv.ErrDiskFull, "the database server's disk is full"
 	case code == "25006":
-		e.kind, e.text = kv.ErrReadOnly, "the database accepts no writes: connect to the primary server"
+		e.kind, e.text = kv.ErrReadOnly, "the database does not accept changes; connect to the primary server"
 	case code == "42501":
-		e.kind, e.text = kv.ErrReadOnly, "the database role lacks privileges: grant it USAGE on the schema, and "+
-			"on its table entries SELECT, INSERT, UPDATE and DELETE, or let it create both"
+		e.kind, e.text = kv.ErrReadOnly, "the database role lacks privileges. Grant it USAGE on the schema, and SELECT, INSERT, UPDATE and DELETE "+
+			"on the table “entries” in that schema, or allow the role to create both"
 	case code == "XX001", code == "XX002":
 		e.kind, e.text = kv.ErrCorrupt, "the database is damaged; restore a backup"
 	default:

@@ -109,7 +109,7 @@ func parseURL(text string) (poolConfig *pgxpool.Config, schemaName string, _ err
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		// The error doesn't include the text, which may contain a password.
-		return nil, "", errors.New("the address of the database must be a URL: postgres://user@host/database?sslmode=verify-full")
+		return nil, "", errors.New("the database address must be a URL, such as postgres://user@host/database?sslmode=verify-full")
 	}
 	q := u.Query()
 	schema := defaultSchema
@@ -118,13 +118,13 @@ func parseURL(text string) (poolConfig *pgxpool.Config, schemaName string, _ err
 		q.Del("schema")
 	}
 	if schema == "" || strings.ContainsRune(schema, 0) || len(schema) > 63 {
-		return nil, "", errors.New("the setting schema of the database's URL must have 1 to 63 bytes")
+		return nil, "", errors.New("the schema setting in the database URL must have 1 to 63 bytes")
 	}
 	hasPoolSize := q.Has("pool_max_conns")
 	u.RawQuery = q.Encode()
 	config, err := pgxpool.ParseConfig(u.String())
 	if err != nil {
-		return nil, "", fmt.Errorf("the URL of the database: %w", err) // pgx hides the password
+		return nil, "", fmt.Errorf("the database URL can't be used: %w", err) // pgx hides the password
 	}
 	if !hasPoolSize {
 		config.MaxConns = defaultPoolSize

@@ -644,7 +644,7 @@ func (t *tx) commit() error {
 		t.savePlan()
 		return nil
 	case err == nil:
-		return fmt.Errorf("the database answered %s to a commit", result)
+		return fmt.Errorf("the database responded to a commit with %s", result)
 	case sqlState(err) == "23502": // the mark isn't the expected one, because an earlier outcome was unknown
 		return t.db.reloadMark(err)
 	case !changed || isOutcomeKnown(err) || errors.As(err, new(*notSentError)):
@@ -714,5 +714,5 @@ func (db *DB) reloadMark(cause error) error {
 		return errors.Join(cause, err)
 	}
 	db.mark = found
-	return &databaseError{kind: kv.ErrUnavailable, text: "an earlier change was saved late; try again", cause: cause, repeat: true}
+	return &databaseError{kind: kv.ErrUnavailable, text: "an earlier change was saved with a delay; try again", cause: cause, repeat: true}
 }

@@ -66,25 +66,25 @@ func Open(ctx context.Context, address string, env func(string) string) (*Bucket
 func parse(address string, env func(string) string) (*Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil {
-		return nil, errors.New("the address of a bucket is s3://BUCKET/PREFIX?endpoint=https://HOST, " +
+		return nil, errors.New("the bucket address must have the form s3://BUCKET/PREFIX?endpoint=https://HOST, " +
 			"with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	}
 	q := u.Query()
 	for name := range q {
 		if name != "endpoint" && name != "region" && name != "path_style" {
-			return nil, fmt.Errorf("the address of the bucket has the unknown setting %q; it may have endpoint, region and path_style", name)
+			return nil, fmt.Errorf("the bucket address has the unknown setting %q; valid settings are endpoint, region and path_style", name)
 		}
 	}
 	endpoint, err := url.Parse(cmp.Or(q.Get("endpoint"), "https://s3.amazonaws.com"))
 	if err != nil || endpoint.Host == "" || endpoint.Scheme != "https" && endpoint.Scheme != "http" ||
 		strings.Trim(endpoint.Path, "/") != "" {
-		return nil, errors.New("the endpoint in the address of the bucket must be like https://HOST:PORT, without a path")
+		return nil, errors.New("the endpoint in the bucket address must have the form https://HOST:PORT, without a path")
 	}
 	lookup := minio.BucketLookupAuto
 	if q.Has("path_style") {
 		pathStyle, err := strconv.ParseBool(q.Get("path_style"))
 		if err != nil {
-			return nil, errors.New("path_style in the address of the bucket must be true or false")
+			return nil, errors.New("path_style in the bucket address must be true or false")
 		}
 		if lookup = minio.BucketLookupDNS; pathStyle {
 			lookup = minio.BucketLookupPath
@@ -192,15 +192,15 @@ func toKVError(err error) error {
 	}
 	var answer minio.ErrorResponse
 	hasAnswer := errors.As(err, &answer)
-	e := &bucketError{kind: kv.ErrUnavailable, text: "the bucket for files is not available; try again", cause: err.Error()}
+	e := &bucketError{kind: kv.ErrUnavailable, text: "the bucket is not available; try again", cause: err.Error()}
 	switch {
 	case hasAnswer && (answer.Code == "NoSuchKey" || answer.StatusCode == http.StatusNotFound):
 		e.kind, e.text = kv.ErrNotFound, "not found in the bucket"
 	case hasAnswer && answer.StatusCode == http.StatusForbidden:
 		e.kind = kv.ErrReadOnly
-		e.text = "the bucket rejects the credentials: they need to list the bucket, and to get, put and delete its objects"
+		e.text = "the bucket rejected the credentials, which must allow listing the bucket and getting, putting and deleting its objects"
 	case hasAnswer && answer.StatusCode == http.StatusInsufficientStorage:
-		e.kind, e.text = kv.ErrDiskFull, "the bucket for files is full"
+		e.kind, e.text = kv.ErrDiskFull, "the bucket is full"
 	}
 	return e
 }

@@ -114,7 +114,7 @@ func testAgainstModel(t *testing.T, d kv.Driver) {
 						}
 						delete(m[name], string(key))
 					}
-					want(t, fmt.Sprintf("round %d: scan that deletes", round), got, expected)
+					want(t, fmt.Sprintf("round %d: scan with deletions", round), got, expected)
 				case n < 18:
 					key := key()
 					expected, found := m[name][string(key)]

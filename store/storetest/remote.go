@@ -14,7 +14,7 @@ func remote(t *testing.T, k kv.KV) kv.Remote {
 	t.Helper()
 	r, ok := k.(kv.Remote)
 	if !ok {
-		t.Skip("the driver reads locally")
+		t.Skip("the driver has no remote transactions")
 	}
 	return r
 }
@@ -56,7 +56,7 @@ func testExpectedReads(t *testing.T, d kv.Driver) {
 		update(t, d, func(k kv.KV) {
 			remote(t, k).ReadAhead("plan")
 			want(t, "a planned read", get(t, k, "t", "a"), "1")
-			want(t, "a planned read of what changes", get(t, k, "t", "x"), []string{"<none>", "0", "1"}[n])
+			want(t, "a planned read of a changing value", get(t, k, "t", "x"), []string{"<none>", "0", "1"}[n])
 			put(t, k, "t", "x", value)
 			put(t, k, "t", "y"+value, "own")
 			expected := []string{"y0=own", "y1=own", "y2=own"}[:n+1]
@@ -123,7 +123,7 @@ func testScanAhead(t *testing.T, d kv.Driver) {
 					if reached >= len(announced) || announced[reached] != key {
 						t.Fatalf("first %d: %s was reached after %d were announced", first, key, len(announced))
 					}
-					want(t, "what belongs to it", get(t, k, "other", key), fmt.Sprint(-i))
+					want(t, "the related value", get(t, k, "other", key), fmt.Sprint(-i))
 					reached++
 				}
 				want(t, "pairs", reached, n)

@@ -305,7 +305,7 @@ func testScanWhileWriting(t *testing.T, d kv.Driver) {
 				n++
 				del(t, k, "t", string(p.Key))
 			}
-			want(t, "deleted in the loop", n, 400)
+			want(t, "keys deleted in the loop", n, 400)
 			want(t, "nothing left", len(listEntries(t, k, "t", kv.Range{})), 0)
 
 			fill(k)
@@ -350,8 +350,8 @@ func testScanOverDeleted(t *testing.T, d kv.Driver) {
 		down := listEntries(t, k, "t", kv.Range{Reverse: true})
 		slices.Reverse(down)
 		want(t, "downwards", down, up)
-		want(t, "downwards from the hole", len(listEntries(t, k, "t", kv.Range{End: []byte("1500"), Reverse: true})), 10)
-		want(t, "upwards from the hole", len(listEntries(t, k, "t", kv.Range{Start: []byte("1500")})), 10)
+		want(t, "keys before the gap, in reverse", len(listEntries(t, k, "t", kv.Range{End: []byte("1500"), Reverse: true})), 10)
+		want(t, "keys after the gap", len(listEntries(t, k, "t", kv.Range{Start: []byte("1500")})), 10)
 		for i := range 10 {
 			del(t, k, "t", fmt.Sprintf("%04d", i))
 			del(t, k, "t", fmt.Sprintf("%04d", n-1-i))
@@ -379,7 +379,7 @@ func testLargeValues(t *testing.T, d kv.Driver) {
 		for _, n := range sizes {
 			v, err := k.Get("t", fmt.Append(nil, n))
 			if err != nil || !bytes.Equal(v, large[:n]) {
-				t.Fatalf("a value of %d bytes came back otherwise (%d bytes, %v)", n, len(v), err)
+				t.Fatalf("a value of %d bytes was changed when read back (%d bytes, %v)", n, len(v), err)
 			}
 		}
 	})

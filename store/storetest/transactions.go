@@ -59,7 +59,7 @@ func testIsolation(t *testing.T, d kv.Driver) {
 			})
 		}()
 		<-done
-		want(t, "the view stays at its moment", listEntries(t, before, "t", kv.Range{}), []string{"a=1"})
+		want(t, "the view doesn't see later changes", listEntries(t, before, "t", kv.Range{}), []string{"a=1"})
 		view(t, d, func(k kv.KV) {
 			want(t, "a later view", listEntries(t, k, "t", kv.Range{}), []string{"a=2", "b=2"})
 		})
@@ -99,7 +99,7 @@ func testEnded(t *testing.T, d kv.Driver) {
 func testCancelled(t *testing.T, d kv.Driver) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	never := func(kv.KV) error { t.Error("ran under a cancelled context"); return nil }
+	never := func(kv.KV) error { t.Error("the function ran with a canceled context"); return nil }
 	wantErr(t, "View", d.View(gone, never), context.Canceled)
 	wantErr(t, "Update", d.Update(gone, never), context.Canceled)
 
@@ -201,7 +201,7 @@ func testReadersAndWriter(t *testing.T, d kv.Driver) {
 						n++
 					}
 					if len(values) != 1 || n != keys {
-						return fmt.Errorf("%d keys with %d different values", n, len(values))
+						return fmt.Errorf("%d keys have %d different values", n, len(values))
 					}
 					return nil
 				})

@@ -59,9 +59,12 @@ func Split(doc *document.Document, opt Options) []Chunk {
 	g := &grouper{opt: opt, sharedDepth: sharedDepth(doc.Blocks)}
 	for u := range units(doc.Blocks, opt) {
 		if g.add(u); len(g.chunks) >= opt.MaxChunks {
-			doc.Warnings = append([]string{fmt.Sprintf(
-				"only its first %s passages are used; split it into several files to have the rest read", prose.GroupThousands(opt.MaxChunks),
-			)}, doc.Warnings...)
+			doc.Warnings = append([]string{
+				fmt.Sprintf(
+					"only the first %s passages of the document are used; to have the rest read, split it into several files",
+					prose.GroupThousands(opt.MaxChunks),
+				),
+			}, doc.Warnings...)
 			return g.chunks
 		}
 	}

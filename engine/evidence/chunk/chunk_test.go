@@ -326,7 +326,7 @@ func TestSplitLimitsPassages(t *testing.T) {
 		if len(chunks) != 20_000 && name == "sections.md" || len(chunks) == 0 || len(chunks) > 20_000 {
 			t.Errorf("%s: %d chunks", name, len(chunks))
 		}
-		limited := len(doc.Warnings) > 0 && strings.HasPrefix(doc.Warnings[0], "only its first 20,000 passages are used")
+		limited := len(doc.Warnings) > 0 && strings.HasPrefix(doc.Warnings[0], "only the first 20,000 passages of the document are used")
 		if limited != (len(chunks) == 20_000) {
 			t.Errorf("%s: %d chunks with the warnings %q", name, len(chunks), doc.Warnings)
 		}

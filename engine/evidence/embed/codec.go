@@ -33,7 +33,7 @@ const (
 )
 
 // ErrModel is wrapped by every error of UnmarshalModel.
-var ErrModel = errors.New("not a usable embedding model; train it again from the catalog")
+var ErrModel = errors.New("the embedding model can't be used; train it again from the catalog")
 
 // MarshalBinary encodes the model. Equal models give equal bytes.
 func (m *Model) MarshalBinary() ([]byte, error) {
@@ -76,11 +76,11 @@ func (m *Model) appendKnownTexts(b []byte) []byte {
 // are not finite. It never allocates more than a small multiple of len(data).
 func UnmarshalModel(data []byte) (*Model, error) {
 	if len(data) < headerSize+sha256.Size || string(data[:len(magic)]) != magic {
-		return nil, fmt.Errorf("%w: no model header", ErrModel)
+		return nil, fmt.Errorf("%w: the model header is missing", ErrModel)
 	}
 	body, sum := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
 	if got := sha256.Sum256(body); !bytes.Equal(got[:], sum) {
-		return nil, fmt.Errorf("%w: checksum differs", ErrModel)
+		return nil, fmt.Errorf("%w: the checksum is wrong", ErrModel)
 	}
 	return decodeBody(body)
 }
@@ -89,7 +89,12 @@ func decodeBody(body []byte) (*Model, error) {
 	le := binary.LittleEndian
 	version := le.Uint16(body[8:])
 	if version < 1 || version > codecVersion {
-		return nil, fmt.Errorf("%w: version %d, this program reads 1 to %d", ErrModel, version, codecVersion)
+		return nil, fmt.Errorf(
+			"%w: the model has version %d, but this version of the program supports only 1 to %d",
+			ErrModel,
+			version,
+			codecVersion,
+		)
 	}
 	dims, count := int(le.Uint16(body[10:])), int(le.Uint32(body[12:]))
 	rest := body[headerSize:]
@@ -101,18 +106,18 @@ func decodeBody(body []byte) (*Model, error) {
 		return nil, fmt.Errorf("%w: background %v", ErrModel, ground)
 	}
 	if len(rest) < count*(1+4*dims) {
-		return nil, fmt.Errorf("%w: shorter than its %d terms", ErrModel, count)
+		return nil, fmt.Errorf("%w: the model is too short for its %d terms", ErrModel, count)
 	}
 	terms := make([]string, count)
 	seen := make(map[string]bool, count)
 	for i := range terms {
 		if len(rest) == 0 || len(rest) < 1+int(rest[0]) {
-			return nil, fmt.Errorf("%w: cut at term %d", ErrModel, i)
+			return nil, fmt.Errorf("%w: the model ends in the middle of term %d", ErrModel, i)
 		}
 		t := string(rest[1 : 1+int(rest[0])])
 		rest = rest[1+len(t):]
 		if t == "" || !utf8.ValidString(t) || strings.Count(t, " ") > 1 || seen[t] {
-			return nil, fmt.Errorf("%w: term %d is empty, duplicate or not text", ErrModel, i)
+			return nil, fmt.Errorf("%w: term %d is empty, a duplicate, or not text", ErrModel, i)
 		}
 		seen[t] = true
 		terms[i] = t
@@ -127,7 +132,7 @@ func decodeBody(body []byte) (*Model, error) {
 		count += own
 	}
 	if len(rest) != count*dims*4 {
-		return nil, fmt.Errorf("%w: %d bytes of weights, want %d", ErrModel, len(rest), count*dims*4)
+		return nil, fmt.Errorf("%w: the weights have %d bytes instead of %d", ErrModel, len(rest), count*dims*4)
 	}
 	rows := make([]float32, count*dims)
 	for i := range rows {
@@ -145,11 +150,11 @@ func decodeBody(body []byte) (*Model, error) {
 func decodeKnownTexts(rest []byte, terms int) (known map[uint64]knownText, own int, after []byte, err error) {
 	le := binary.LittleEndian
 	if len(rest) < 8 {
-		return nil, 0, nil, fmt.Errorf("%w: truncated before the known texts", ErrModel)
+		return nil, 0, nil, fmt.Errorf("%w: the model ends before the known texts", ErrModel)
 	}
 	own, n := int(le.Uint32(rest)), int(le.Uint32(rest[4:]))
 	if rest = rest[8:]; own > maxTerms || n > len(rest)/knownSize {
-		return nil, 0, nil, fmt.Errorf("%w: %d known texts, %d rows of their own", ErrModel, n, own)
+		return nil, 0, nil, fmt.Errorf("%w: the number of known texts (%d) or of their own rows (%d) is too large", ErrModel, n, own)
 	}
 	known = make(map[uint64]knownText, n)
 	for i := range n {

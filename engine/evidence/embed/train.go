@@ -27,7 +27,7 @@ const (
 )
 
 // ErrCorpus is returned for a corpus without usable text.
-var ErrCorpus = errors.New("no text to train an embedder on; import a catalog with control texts first")
+var ErrCorpus = errors.New("there is no text to train an embedding model on; import a catalog with control texts first")
 
 // Train builds a model from the texts of a corpus and the built-in lexicon. If ctx is done, it stops before the
 // next step and returns ctx's error.
@@ -36,7 +36,7 @@ func Train(ctx context.Context, corpus Corpus, o Options) (*Model, error) {
 		o.Dimensions = defaultDimensions
 	}
 	if o.Dimensions < 2 || o.Dimensions > maxDimensions {
-		return nil, fmt.Errorf("embedding dimensions must be 2 to %d, not %d", maxDimensions, o.Dimensions)
+		return nil, fmt.Errorf("the number of embedding dimensions must be between 2 and %d, not %d", maxDimensions, o.Dimensions)
 	}
 	if o.Epochs == 0 {
 		o.Epochs = defaultEpochs

@@ -110,7 +110,7 @@ func newTrainingSet(corpus Corpus) (*trainingSet, error) {
 		return nil, ErrCorpus
 	}
 	if total > maxTokens {
-		return nil, fmt.Errorf("the catalog's texts have %d words, more than the %d an embedder is trained on", total, maxTokens)
+		return nil, fmt.Errorf("the catalog's texts have %d words; an embedding model can be trained on at most %d", total, maxTokens)
 	}
 	set := &trainingSet{vocab: newVocabulary(stems, always)}
 	if len(corpus.Pairs) >= minPairsPerDocument*len(docs) {

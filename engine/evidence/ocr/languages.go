@@ -23,7 +23,7 @@ func (t *Tesseract) MissingLanguages(ctx context.Context) ([]string, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("tesseract can't list its languages: %s", lastLine(out.String(), err))
+		return nil, fmt.Errorf("Tesseract can't list its languages: %s", lastLine(out.String(), err))
 	}
 	has := strings.Fields(out.String())
 	return slices.DeleteFunc(strings.Split(t.languages, "+"), func(l string) bool { return slices.Contains(has, l) }), nil

@@ -42,7 +42,7 @@ func FindTesseract(languages string, env func(string) string) (*Tesseract, error
 		languages = "eng"
 	}
 	if !languagesPattern.MatchString(languages) {
-		return nil, fmt.Errorf("OCR languages must be tesseract names such as eng or eng+deu, not %q", languages)
+		return nil, fmt.Errorf("%q is not a valid OCR language; use Tesseract names such as eng or eng+deu", languages)
 	}
 	path, err := exec.LookPath("tesseract")
 	if err != nil {
@@ -92,9 +92,9 @@ func (t *Tesseract) RecognizeText(ctx context.Context, picture []byte) (string, 
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case limited.Err() != nil:
-		return "", fmt.Errorf("tesseract was stopped after %s", timeLimit)
+		return "", fmt.Errorf("Tesseract was stopped after %s", timeLimit)
 	case err != nil:
-		return "", fmt.Errorf("tesseract could not read it: %s", lastLine(stderr.String(), err))
+		return "", fmt.Errorf("Tesseract could not read the image: %s", lastLine(stderr.String(), err))
 	}
 	return strings.ToValidUTF8(out.String(), ""), nil
 }

@@ -67,7 +67,7 @@ func TestRefuses(t *testing.T) {
 		t.Errorf("a list of files gave %q", got)
 	}
 	if got, err := x.RecognizeText(context.Background(), []byte("\x89PNG\r\n\x1a\nand nothing")); err == nil ||
-		!strings.Contains(err.Error(), "tesseract could not read it") {
+		!strings.Contains(err.Error(), "Tesseract could not read the image") {
 		t.Errorf("a broken picture gave %q, %v", got, err)
 	}
 	ended, cancel := context.WithCancel(context.Background())

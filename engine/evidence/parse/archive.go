@@ -50,7 +50,7 @@ func (r *Reader) addEntry(b *document.Builder, c *document.Container, name strin
 	}
 	n := f.UncompressedSize64
 	if n > uint64(r.opt.MaxBytes) {
-		c.SkipMember(label, document.NewError(document.ErrTooLarge, "", "%d bytes (the limit is %d)", n, r.opt.MaxBytes))
+		c.SkipMember(label, document.NewError(document.ErrTooLarge, "", "the file has %d bytes (the limit is %d)", n, r.opt.MaxBytes))
 		return nil
 	}
 	if err := b.ConsumeUnpackedBudget(int64(n)); err != nil {
@@ -131,7 +131,7 @@ func (r *Reader) unpack(from io.Reader) ([]byte, error) {
 		return nil, document.DamagedError("", err)
 	}
 	if int64(len(raw)) > r.opt.MaxBytes {
-		return nil, document.NewError(document.ErrTooLarge, "", "it contains a file of more than %d bytes", r.opt.MaxBytes)
+		return nil, document.NewError(document.ErrTooLarge, "", "the archive contains a file of more than %d bytes", r.opt.MaxBytes)
 	}
 	return raw, nil
 }

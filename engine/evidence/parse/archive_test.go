@@ -54,7 +54,7 @@ func TestArchive(t *testing.T) {
 	}
 	warned := strings.Join(doc.Warnings, "\n")
 	for _, want := range []string{
-		"tool.exe: skipped: the file type can't be read: it is a Windows program",
+		"tool.exe: skipped: this file type is not supported: this is a Windows program",
 		"empty.txt: skipped: the document is empty",
 	} {
 		if !strings.Contains(warned, want) {

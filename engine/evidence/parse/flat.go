@@ -56,7 +56,7 @@ func (r *Reader) readFlat(b *document.Builder, format *format, name string, cont
 			return document.DamagedError("", err)
 		}
 		if !strings.HasPrefix(flat.MIME, "application/vnd.oasis.opendocument.") {
-			return document.NewError(document.ErrUnsupported, "", "it is an OpenDocument file of an unknown type; save it as .odt, .ods or .odp")
+			return document.NewError(document.ErrUnsupported, "", "this is an OpenDocument file of an unknown type; save it as .odt, .ods or .odp")
 		}
 		parts = []flatPart{{Name: "mimetype", content: []byte(flat.MIME)}, {Name: "content.xml", content: raw}} // styles come first in it
 	}

@@ -14,7 +14,7 @@ var (
 	originPattern = lazyregexp.NewPrefiltered(`\b(?:[Ww]ritten by:?|tool:|name: written-by; ns: \S+; value:) service v?\d+\.\d+\.\d+` +
 		`|\bservice check: (?:PASS|FAIL)\b|\bservice/check/|\bOUTCOME +RULE +CONTROL +SEVERITY\b` +
 		`|\bcheck_name: gap/[A-Z]|\bok \d+ - policy: |\bchecked +the (?:folder|assessment) .* against .*, catalog ` +
-		`|The policy takes the place of an assessment plan\.` +
+		`|The policy (?:takes the place|is used instead) of an assessment plan\.` +
 		`|\bfingerprint,policy,policy_sha256\b|\bid,version,version_status,control_code\b|\bversion_id,revision,control_id,control_code\b`)
 	// originComment is the beginning of the comment at the end of a report made with a custom template.
 	originComment = "<!-- Written by service "

@@ -65,7 +65,7 @@ type Reader struct {
 // New returns a Reader. The PDF engine is started when the first PDF is read.
 func New(opt Options) (*Reader, error) {
 	if opt.MaxBytes < 0 || opt.MaxText < 0 || opt.MaxPages < 0 || opt.Timeout < 0 {
-		return nil, errors.New("parse: a limit is negative; leave it zero for the default")
+		return nil, errors.New("parse: a limit is negative; set it to 0 to use the default")
 	}
 	opt = opt.withDefaults()
 	return &Reader{
@@ -89,7 +89,7 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 		return nil, document.NewError(document.ErrEmpty, "", "0 bytes")
 	}
 	if size < 0 || size > r.opt.MaxBytes {
-		return nil, document.NewError(document.ErrTooLarge, "", "%d bytes (the limit is %d)", size, r.opt.MaxBytes)
+		return nil, document.NewError(document.ErrTooLarge, "", "the file has %d bytes (the limit is %d)", size, r.opt.MaxBytes)
 	}
 	limit := newTimeLimit(ctx, r.opt.Timeout, r.opt.Clock)
 	defer limit.stop()
@@ -208,11 +208,11 @@ func emptyError(d *document.Document) error {
 	unread := api.DescribeNotRead(d.NotRead)
 	switch {
 	case unread == "":
-		return document.NewError(document.ErrEmpty, "", "it contains no text")
+		return document.NewError(document.ErrEmpty, "", "the document contains no text")
 	case slices.ContainsFunc(d.NotRead, func(n api.NotRead) bool { return n.Kind == api.UnreadPicture }):
-		return document.NewError(document.ErrNoTextLayer, "", "it contains only %s", unread)
+		return document.NewError(document.ErrNoTextLayer, "", "the document contains only %s", unread)
 	}
-	return document.NewError(document.ErrEmpty, "", "it contains no readable text, only %s", unread)
+	return document.NewError(document.ErrEmpty, "", "the document contains no readable text, only %s", unread)
 }
 
 // readText decodes a document in a text format and passes the text to the reader for that format.
@@ -226,7 +226,7 @@ func readText(b *document.Builder, format *format, content io.ReaderAt, size int
 		b.Warn("%s", warning)
 	}
 	if strings.TrimSpace(decoded) == "" {
-		return document.NewError(document.ErrEmpty, "", "it contains no text")
+		return document.NewError(document.ErrEmpty, "", "the document contains no text")
 	}
 	if strings.Contains(decoded, originComment) && originPattern.MatchString(decoded) {
 		return errOwnReport

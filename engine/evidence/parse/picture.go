@@ -26,17 +26,17 @@ const (
 // recognizePictureText recognizes the text in an image file. A TIFF file may have several pages.
 func recognizePictureText(b *document.Builder, format *format, content io.ReaderAt, size int64) error {
 	if !b.HasOCR() {
-		return document.NewError(document.ErrNoTextLayer, "", "it is %s; %s", format.label, document.InstallOCRHint)
+		return document.NewError(document.ErrNoTextLayer, "", "the file is %s; %s", format.label, document.InstallOCRHint)
 	}
 	if size > maxPicture {
-		return document.NewError(document.ErrTooLarge, "", "an image of %d bytes (the limit is %d)", size, maxPicture)
+		return document.NewError(document.ErrTooLarge, "", "the image has %d bytes (the limit is %d)", size, maxPicture)
 	}
 	raw, err := document.ReadAll(content, size)
 	if err != nil {
 		return err
 	}
 	if c, _, err := image.DecodeConfig(bytes.NewReader(raw)); err == nil && int64(c.Width)*int64(c.Height) > maxPixels {
-		return document.NewError(document.ErrTooLarge, "", "an image of %d by %d pixels", c.Width, c.Height)
+		return document.NewError(document.ErrTooLarge, "", "the image has %d by %d pixels", c.Width, c.Height)
 	}
 	b.Warn("%s", document.RecognizedWarning)
 	recognized, err := b.RecognizeText(raw)

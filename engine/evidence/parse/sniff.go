@@ -69,9 +69,9 @@ var (
 	formatGzip      = newFormat("application/gzip", "a gzip archive", "zip", ".gz", ".tgz")
 	formatFlatODF   = newFormat("application/vnd.oasis.opendocument", "an OpenDocument file in XML", "odf", ".fodt", ".fods", ".fodp")
 	formatFlatOPC   = newFormat("application/vnd.ms-package", "an Office document in XML (Flat OPC)", "zip")
-	formatSheet2003 = newTextFormat("application/vnd.ms-excel+xml", "an Excel workbook in XML (2003)", "xlsx",
+	formatSheet2003 = newTextFormat("application/vnd.ms-excel+xml", "an Excel 2003 XML workbook", "xlsx",
 		office.ReadSheet2003, ".xml", ".xls")
-	formatWord2003 = newFormat("application/vnd.ms-word+xml", "a Word document in XML (2003)", "docx", ".xml", ".doc")
+	formatWord2003 = newFormat("application/vnd.ms-word+xml", "a Word 2003 XML document", "docx", ".xml", ".doc")
 	formatHTML     = newTextFormat("text/html", "HTML", "html", text.ReadHTML, ".html", ".htm", ".xhtml")
 	formatXML      = newTextFormat("application/xml", "XML", "xml", text.ReadXML, ".xml")
 	formatJSON     = newTextFormat("application/json", "JSON", "json", text.ReadJSON, ".json", ".jsonl", ".ndjson")
@@ -89,15 +89,15 @@ var unsupportedFormats = []struct {
 	kind  error
 	say   string
 }{
-	{"MZ", document.ErrUnsupported, "it is a Windows program"},
-	{"\x7fELF", document.ErrUnsupported, "it is a program"},
-	{"\xcf\xfa\xed\xfe", document.ErrUnsupported, "it is a program"},
-	{"\xca\xfe\xba\xbe", document.ErrUnsupported, "it is a program"},
-	{"BZh", document.ErrUnsupported, "it is a bzip2 archive; unpack it and add its files"},
-	{"7z\xbc\xaf\x27\x1c", document.ErrUnsupported, "it is a 7z archive; unpack it and add its files"},
-	{"Rar!\x1a\x07", document.ErrUnsupported, "it is a RAR archive; unpack it and add its files"},
-	{"SQLite format 3\x00", document.ErrUnsupported, "it is a database"},
-	{"\x4c\x00\x00\x00\x01\x14\x02\x00", document.ErrUnsupported, "it is a Windows shortcut; add the file it points to"},
+	{"MZ", document.ErrUnsupported, "this is a Windows program"},
+	{"\x7fELF", document.ErrUnsupported, "this is a program"},
+	{"\xcf\xfa\xed\xfe", document.ErrUnsupported, "this is a program"},
+	{"\xca\xfe\xba\xbe", document.ErrUnsupported, "this is a program"},
+	{"BZh", document.ErrUnsupported, "this is a bzip2 archive; unpack it and add its files"},
+	{"7z\xbc\xaf\x27\x1c", document.ErrUnsupported, "this is a 7z archive; unpack it and add its files"},
+	{"Rar!\x1a\x07", document.ErrUnsupported, "this is a RAR archive; unpack it and add its files"},
+	{"SQLite format 3\x00", document.ErrUnsupported, "this is a database"},
+	{"\x4c\x00\x00\x00\x01\x14\x02\x00", document.ErrUnsupported, "this is a Windows shortcut; add the file it points to"},
 }
 
 // pictureFormats lists the image formats supported by OCR, with their signatures.
@@ -142,7 +142,7 @@ const (
 func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 	head := make([]byte, min(size, sniffBytes))
 	if n, err := content.ReadAt(head, 0); err != nil && (err != io.EOF || n < len(head)) {
-		return nil, document.NewError(document.ErrDamaged, "", "it is truncated or unreadable: %v", err)
+		return nil, document.NewError(document.ErrDamaged, "", "the file is truncated or unreadable: %v", err)
 	}
 	switch {
 	case bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-")):
@@ -173,7 +173,7 @@ func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 		return formatGzip, nil
 	}
 	if looksBinary(head) {
-		return nil, document.NewError(document.ErrUnsupported, "", "it contains bytes that are not text")
+		return nil, document.NewError(document.ErrUnsupported, "", "the file contains bytes that are not text")
 	}
 	sample, _ := charset.Decode(head)
 	if d := sniffXMLDialect(sample); d != nil {
@@ -217,16 +217,16 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 		"ms-powerpoint.presentation.macroEnabled.main", "ms-powerpoint.slideshow.macroEnabled.main", "ms-powerpoint.template.macroEnabled.main"):
 		return formatPptx, nil
 	case has("ms-excel.sheet.binary"):
-		return nil, document.NewError(document.ErrUnsupported, "", "it is a binary Excel workbook (.xlsb); save it as .xlsx")
+		return nil, document.NewError(document.ErrUnsupported, "", "this is a binary Excel workbook (.xlsb); save it as .xlsx")
 	case types != "":
-		return nil, document.NewError(document.ErrUnsupported, "", "it is an unsupported Office document; save it as .docx, .xlsx, .pptx or PDF")
+		return nil, document.NewError(document.ErrUnsupported, "", "this is an unsupported Office document; save it as .docx, .xlsx, .pptx or PDF")
 	}
 	if f, err := sniffODF(z); f != nil || err != nil {
 		return f, err
 	}
 	if slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == "Index/Document.iwa" || f.Name == "Index.zip" }) {
 		return nil, document.NewError(document.ErrUnsupported, "",
-			"it is an Apple Pages, Numbers or Keynote document; export it to PDF, Word, Excel or PowerPoint")
+			"this is an Apple Pages, Numbers or Keynote document; export it to PDF, Word, Excel or PowerPoint")
 	}
 	return formatZip, nil
 }
@@ -245,7 +245,7 @@ var xmlDialects = []xmlDialect{
 	{"urn:oasis:names:tc:opendocument:xmlns:office:1.0", formatFlatODF, ""},
 	{"urn:schemas-microsoft-com:office:spreadsheet", formatSheet2003, ""},
 	{"http://schemas.microsoft.com/office/word/2003/wordml", formatWord2003, ""},
-	{"http://www.w3.org/2000/svg", nil, "it is a drawing (SVG); save it as PDF"},
+	{"http://www.w3.org/2000/svg", nil, "this is an SVG drawing; save it as PDF"},
 }
 
 // sniffXMLDialect returns the XML dialect of a text, or nil if it has none.
@@ -298,10 +298,10 @@ func sniffODF(z *zip.Reader) (*format, error) {
 		return f, nil
 	}
 	if strings.HasPrefix(kind, "application/vnd.oasis.opendocument") {
-		return nil, document.NewError(document.ErrUnsupported, "", "it is an OpenDocument file without text, tables or slides; save it as PDF")
+		return nil, document.NewError(document.ErrUnsupported, "", "this is an OpenDocument file without text, tables or slides; save it as PDF")
 	}
 	if kind == "application/epub+zip" {
-		return nil, document.NewError(document.ErrUnsupported, "", "it is an e-book; save it as .docx or PDF")
+		return nil, document.NewError(document.ErrUnsupported, "", "this is an e-book; save it as .docx or PDF")
 	}
 	return nil, nil
 }
@@ -313,11 +313,11 @@ var oleStreams = []struct {
 	say    string
 }{
 	{"EncryptedPackage", document.ErrEncrypted, "an Office document"},
-	{"WordDocument", document.ErrUnsupported, "it is a Word 97–2003 document (.doc); save it as .docx"},
-	{"Workbook", document.ErrUnsupported, "it is an Excel 97–2003 workbook (.xls); save it as .xlsx"},
-	{"Book", document.ErrUnsupported, "it is an Excel 97–2003 workbook (.xls); save it as .xlsx"},
-	{"PowerPoint Document", document.ErrUnsupported, "it is a PowerPoint 97–2003 presentation (.ppt); save it as .pptx"},
-	{"VisioDocument", document.ErrUnsupported, "it is a Visio drawing; save it as PDF"},
+	{"WordDocument", document.ErrUnsupported, "this is a Word 97–2003 document (.doc); save it as .docx"},
+	{"Workbook", document.ErrUnsupported, "this is an Excel 97–2003 workbook (.xls); save it as .xlsx"},
+	{"Book", document.ErrUnsupported, "this is an Excel 97–2003 workbook (.xls); save it as .xlsx"},
+	{"PowerPoint Document", document.ErrUnsupported, "this is a PowerPoint 97–2003 presentation (.ppt); save it as .pptx"},
+	{"VisioDocument", document.ErrUnsupported, "this is a Visio drawing; save it as PDF"},
 }
 
 // sniffOLE detects what an OLE2 file contains by the names of its streams.
@@ -334,7 +334,7 @@ func sniffOLE(content io.ReaderAt, size int64) (*format, error) {
 	if f.Root.Child("__properties_version1.0") != nil {
 		return formatMsg, nil
 	}
-	return nil, document.NewError(document.ErrUnsupported, "", "it is an OLE2 file from an unknown program; save it as .docx, .xlsx or PDF")
+	return nil, document.NewError(document.ErrUnsupported, "", "this is an OLE2 file from an unknown program; save it as .docx, .xlsx or PDF")
 }
 
 // looksBinary reports whether control characters make up more than a sixteenth of the data. It returns false for

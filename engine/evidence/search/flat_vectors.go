@@ -162,7 +162,7 @@ type chromemIndex struct{ collection *chromem.Collection }
 func newChromemIndex() chromemIndex {
 	c, err := chromem.NewDB().CreateCollection("passages", nil, nil)
 	if err != nil {
-		panic("chromem rejects a constant name: " + err.Error()) // can't happen unless the library changes
+		panic("chromem rejected a constant collection name: " + err.Error()) // can't happen unless the library changes
 	}
 	return chromemIndex{c}
 }
@@ -185,7 +185,7 @@ func (c chromemIndex) nearestTo(ctx context.Context, vector []float32, n int) (n
 		return nil, 0, false, err
 	}
 	if len(found) != n {
-		return nil, 0, false, fmt.Errorf("chromem found %d passages of %d", len(found), n)
+		return nil, 0, false, fmt.Errorf("chromem returned %d passages instead of %d", len(found), n)
 	}
 	ids := make([]string, len(found))
 	for i, r := range found {

@@ -33,7 +33,7 @@ type Passage struct {
 }
 
 // ErrPassage is wrapped by the errors of Put.
-var ErrPassage = errors.New("passage can't be indexed")
+var ErrPassage = errors.New("the passage can't be indexed")
 
 // Options configures an index. The zero value is what the product uses.
 type Options struct {
@@ -131,10 +131,10 @@ func (x *Index) Put(passages ...Passage) error {
 // dims is 0, it is set to those of the passage.
 func (p *Passage) validate(dims *int) error {
 	if p.ID == "" {
-		return fmt.Errorf("%w: it has no id", ErrPassage)
+		return fmt.Errorf("%w: the passage has no ID", ErrPassage)
 	}
 	if !(math.Abs(p.Prior) <= maxPrior) {
-		return fmt.Errorf("%w: %s has a prior of %v, not -%v to %v", ErrPassage, p.ID, p.Prior, maxPrior, maxPrior)
+		return fmt.Errorf("%w: the prior of %s is %v, which is not between -%v and %v", ErrPassage, p.ID, p.Prior, maxPrior, maxPrior)
 	}
 	if len(p.Vector) == 0 {
 		return nil
@@ -143,11 +143,11 @@ func (p *Passage) validate(dims *int) error {
 		*dims = len(p.Vector)
 	}
 	if len(p.Vector) != *dims {
-		return fmt.Errorf("%w: %s has a vector of %d numbers, the index holds %d; embed it again", ErrPassage, p.ID, len(p.Vector), *dims)
+		return fmt.Errorf("%w: the vector of %s has %d numbers, but the index requires %d; embed the passage again", ErrPassage, p.ID, len(p.Vector), *dims)
 	}
 	for _, v := range p.Vector {
 		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) || math.Abs(f) > 1e15 {
-			return fmt.Errorf("%w: %s has a vector containing %v; embed it again", ErrPassage, p.ID, v)
+			return fmt.Errorf("%w: the vector of %s contains %v; embed the passage again", ErrPassage, p.ID, v)
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func Pack(passages []Passage) ([]byte, error) {
 			return nil, err
 		}
 		if p.Prior != 0 {
-			return nil, fmt.Errorf("%w: %s has a prior, which packs can't store", ErrPassage, p.ID)
+			return nil, fmt.Errorf("%w: %s has a prior, which can't be stored in a pack", ErrPassage, p.ID)
 		}
 	}
 	dims := vectors.dims

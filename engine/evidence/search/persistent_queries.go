@@ -113,7 +113,7 @@ func NewPersistentQueries(scale *Scale, questions []Question, topK int) (*Persis
 			s.dims = len(q.Vector)
 		}
 		if len(q.Vector) > 0 && len(q.Vector) != s.dims {
-			return nil, fmt.Errorf("%w: question %d has a vector of %d numbers, others of %d", ErrQuery, i, len(q.Vector), s.dims)
+			return nil, fmt.Errorf("%w: the vector of question %d has %d numbers, but the other questions' vectors have %d", ErrQuery, i, len(q.Vector), s.dims)
 		}
 		if q.Language != "" {
 			for _, stem := range foreign[i] {
@@ -218,10 +218,10 @@ func (s *PersistentQueries) RemovedCount() int { return s.removedCount }
 func (s *PersistentQueries) ReplaceDocument(document string, passages ...Passage) ([]int, error) {
 	for _, p := range passages {
 		if p.ID == "" {
-			return nil, fmt.Errorf("%w: it has no id", ErrPassage)
+			return nil, fmt.Errorf("%w: the passage has no ID", ErrPassage)
 		}
 		if n := len(p.Vector); n > 0 && s.dims > 0 && n != s.dims {
-			return nil, fmt.Errorf("%w: %s has a vector of %d numbers, the questions have %d; embed it again", ErrPassage, p.ID, n, s.dims)
+			return nil, fmt.Errorf("%w: the vector of %s has %d numbers, but those of the questions have %d; embed the passage again", ErrPassage, p.ID, n, s.dims)
 		}
 	}
 	s.removeDocument(document)

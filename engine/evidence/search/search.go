@@ -35,7 +35,7 @@ type Result struct {
 }
 
 // ErrQuery is wrapped by errors caused by the query itself.
-var ErrQuery = errors.New("search can't be run")
+var ErrQuery = errors.New("the search can't be run")
 
 const (
 	defaultTopK   = 10
@@ -50,9 +50,9 @@ func (x *Index) completeAndCheckQuery(q *Query) error {
 	}
 	switch {
 	case q.TopK < 0 || q.TopK > maxTopK:
-		return fmt.Errorf("%w: top_k must be 1 to %d, not %d", ErrQuery, maxTopK, q.TopK)
+		return fmt.Errorf("%w: top_k must be between 1 and %d, not %d", ErrQuery, maxTopK, q.TopK)
 	case !(q.MinScore >= 0 && q.MinScore <= 1):
-		return fmt.Errorf("%w: min_score must be 0 to 1, not %v", ErrQuery, q.MinScore)
+		return fmt.Errorf("%w: min_score must be between 0 and 1, not %v", ErrQuery, q.MinScore)
 	case q.From != "" && dateNumberOrZero(q.From) == 0 || q.To != "" && dateNumberOrZero(q.To) == 0:
 		return fmt.Errorf("%w: dates must be in the form YYYY-MM-DD, not %q and %q", ErrQuery, q.From, q.To)
 	case len(q.Text) > maxQueryBytes:
@@ -84,7 +84,7 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 	defer x.mu.RUnlock()
 	if q.Vector != nil && x.vectors.dims > 0 && len(q.Vector) != x.vectors.dims {
 		return nil, fmt.Errorf(
-			"%w: the query's vector has %d numbers, the index holds %d; use the embedder of the index",
+			"%w: the query's vector has %d numbers, but the index requires %d; use the embedding model that the index was built with",
 			ErrQuery,
 			len(q.Vector),
 			x.vectors.dims,

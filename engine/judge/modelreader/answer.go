@@ -52,10 +52,10 @@ func parseAnswer(text string) (a answer, err error) {
 		return a, fmt.Errorf("%w: %w", errNotAnswer, err)
 	}
 	if _, more := d.Token(); !errors.Is(more, io.EOF) {
-		return a, fmt.Errorf("%w: something follows it", errNotAnswer)
+		return a, fmt.Errorf("%w: there is more text after the JSON", errNotAnswer)
 	}
 	if a.Statements == nil {
-		return a, fmt.Errorf("%w: it has no statements", errNotAnswer)
+		return a, fmt.Errorf("%w: the answer contains no statements", errNotAnswer)
 	}
 	return a, nil
 }

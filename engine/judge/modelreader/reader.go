@@ -42,8 +42,8 @@ type Outcome struct {
 // Problems of answers that follow the schema but don't count: because of their quotes, or because
 // they have findings for the check statement.
 const (
-	ProblemQuotes = "its quotes don't appear in the passages, or are only headings"
-	ProblemFooled = "it cites passages for a check statement that no document supports"
+	ProblemQuotes = "the model's quotes don't appear in the passages, or are only headings"
+	ProblemFooled = "the model cites passages for a check statement that no document supports"
 )
 
 // Call is a request that the model answered.
@@ -211,7 +211,7 @@ func (r *Reader) ask(ctx context.Context, statements []Statement, use func(State
 			again = append(again, s)
 			misquoted[s.ID()] = ok
 		}
-		problem = "it omitted the statement"
+		problem = "the model omitted the statement"
 		if statements = again; len(again) == 0 {
 			return nil
 		}

@@ -67,7 +67,7 @@ func ParseLines(r io.Reader, use func(number int, l Line) error) error {
 		number++
 		size += len(lines.Bytes()) + 1
 		if number > maxLines || size > maxFileBytes {
-			return fmt.Errorf("the file has more than %d lines or %d MiB; leave out silent readings", maxLines, maxFileBytes>>20)
+			return fmt.Errorf("the file has more than %d lines or %d MiB; leave out readings with the label silent", maxLines, maxFileBytes>>20)
 		}
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
@@ -83,7 +83,7 @@ func ParseLines(r io.Reader, use func(number int, l Line) error) error {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return fmt.Errorf("line %d: it is longer than %d KiB; a line holds one reading", number+1, maxLineBytes>>10)
+		return fmt.Errorf("line %d is longer than %d KiB; write only one reading per line", number+1, maxLineBytes>>10)
 	case err != nil:
 		return fmt.Errorf("reading the file after line %d: %w", number, err)
 	case !found:
@@ -94,21 +94,21 @@ func ParseLines(r io.Reader, use func(number int, l Line) error) error {
 
 func parseLine(b []byte) (l Line, err error) {
 	if !utf8.Valid(b) {
-		return l, errors.New("it is not valid UTF-8; save the file as UTF-8")
+		return l, errors.New("the line is not valid UTF-8; save the file as UTF-8")
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	err = d.Decode(&l)
 	if err == nil {
 		if _, more := d.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("something follows the JSON object; write one reading per line")
+			err = errors.New("there is more text after the JSON object; write one reading per line")
 		}
 	}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return l, errors.New("it is truncated; is the file complete?")
+		return l, errors.New("the line is truncated; check whether the file is complete")
 	case err != nil:
-		return l, fmt.Errorf("it is not a JSON reading: %w", err)
+		return l, fmt.Errorf("the line is not a valid JSON reading: %w", err)
 	}
 	return l, nil
 }

@@ -147,7 +147,7 @@ func ReadAll(ctx context.Context, r Reader, s Statement, passages []Passage) (ou
 // Check returns an error if the reading is not a valid reading of a passage with the given text.
 func (r Reading) Check(passage string) error {
 	if !slices.Contains(Labels, r.Label) {
-		return fmt.Errorf("%q is not a label; use %s", prose.Truncate(string(r.Label), 40), labelNames)
+		return fmt.Errorf("%q is not a valid label; use %s", prose.Truncate(string(r.Label), 40), labelNames)
 	}
 	if err := r.checkProbabilities(); err != nil {
 		return err
@@ -157,13 +157,13 @@ func (r Reading) Check(passage string) error {
 	case len(r.Words) > MaxWordsBytes:
 		return fmt.Errorf("the quote is %d bytes long; the maximum is %d", len(r.Words), MaxWordsBytes)
 	case r.Label == Silent && words != "":
-		return fmt.Errorf("a reading with the label silent can't quote words, but quotes %q", prose.Truncate(words, 80))
+		return fmt.Errorf("a reading with the label silent must not quote words, but this one quotes %q", prose.Truncate(words, 80))
 	case r.Label != Silent && words == "":
-		return fmt.Errorf("the label is %s, but no words are quoted; copy the part of the passage that shows it", r.Label)
+		return fmt.Errorf("the label is %s, but no words are quoted; copy the words of the passage that support the label", r.Label)
 	case r.Label != Silent && len(words) < min(MinWordsBytes, len(strings.TrimSpace(passage))):
 		return fmt.Errorf("the words %q are too short to show anything; quote at least %d characters", words, MinWordsBytes)
 	case r.Label != Silent && FindQuote(passage, words) == "":
-		return fmt.Errorf("the passage doesn't contain the words %q; copy them from it verbatim", prose.Truncate(words, 80))
+		return fmt.Errorf("the passage doesn't contain the words %q; copy the words exactly as they appear in the passage", prose.Truncate(words, 80))
 	}
 	return nil
 }
@@ -185,16 +185,16 @@ func (r Reading) checkProbabilities() error {
 		p := r.Probabilities[l]
 		switch {
 		case !slices.Contains(Labels, l):
-			return fmt.Errorf("the probabilities name %q, which is not a label; use %s", prose.Truncate(string(l), 40), labelNames)
+			return fmt.Errorf("the probabilities contain %q, which is not a valid label; use %s", prose.Truncate(string(l), 40), labelNames)
 		case math.IsNaN(p) || p < 0 || p > 1:
-			return fmt.Errorf("the probability of %s is %v; it must be from 0 to 1", l, p)
+			return fmt.Errorf("the probability of %s is %v; it must be between 0 and 1", l, p)
 		case p > r.Probabilities[r.Label]:
 			return fmt.Errorf("the label is %s, but %s is more probable", r.Label, l)
 		}
 		sum += p
 	}
 	if math.Abs(sum-1) > maxProbabilityError {
-		return fmt.Errorf("the probabilities add up to %.2f, not to 1", sum)
+		return fmt.Errorf("the probabilities add up to %.2f instead of 1", sum)
 	}
 	return nil
 }

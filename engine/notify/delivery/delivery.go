@@ -341,7 +341,7 @@ func (l *Dispatcher) createEventDeliveries(tx *store.Tx, e *store.Event, receive
 	}
 	var payload Payload
 	if err := json.Unmarshal(e.Payload, &payload); err != nil {
-		return nil, fmt.Errorf("event %d of the outbox: %w", e.Sequence, err)
+		return nil, fmt.Errorf("event %d in the outbox: %w", e.Sequence, err)
 	}
 	for _, r := range all {
 		d, err := New(tx, e.OrganizationID, r.ID, payload.ID, e.Topic, payload)
@@ -386,7 +386,7 @@ func (l *Dispatcher) attemptDelivery(ctx context.Context, k ReceiverKind, d *sto
 		attempt.Error = &message
 	}
 	if noted := l.recordAttempt(ctx, k, d, attempt, err); noted != nil {
-		l.Logger.Warn("the result of a delivery could not be stored; it will be sent again", "delivery", d.ID, "error", noted)
+		l.Logger.Warn("the result of a delivery could not be stored; the delivery will be sent again", "delivery", d.ID, "error", noted)
 		return false
 	}
 	return err == nil

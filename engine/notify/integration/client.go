@@ -148,7 +148,7 @@ func (c *apiClient) newResponseError(answer *http.Response, b []byte) *responseE
 		out.message = c.redact(netguard.SanitizeLine(c.errorText(b)))
 	}
 	if to := answer.Header.Get("Location"); out.message == "" && answer.StatusCode >= 300 && answer.StatusCode < 400 && to != "" {
-		out.message = "the server sent a redirect, which is not followed; check the URL"
+		out.message = "the server sent a redirect, but redirects are not followed; check the URL"
 	}
 	// GitHub counts down the remaining requests and gives the Unix time of the reset.
 	if answer.Header.Get("X-RateLimit-Remaining") == "0" && out.retryAfter == 0 {

@@ -138,7 +138,7 @@ func checkSingleMailServer(tx *store.Tx, r *store.Integration) error {
 			return err
 		}
 		if other.ID != r.ID && other.Type == "smtp" && other.Enabled {
-			return api.Conflict("the organization already has the mail server %q; disable or change that one", other.Name)
+			return api.Conflict("the organization already has the mail server %q; disable or change that server", other.Name)
 		}
 	}
 	return nil
@@ -166,7 +166,7 @@ func (s *Service) decryptSecrets(r *store.Integration) (map[string]string, error
 	}
 	b, err := s.Box.Open(r.Sealed)
 	if errors.Is(err, secretbox.ErrUnknownKey) {
-		return nil, fmt.Errorf("%w; enter its secrets again", err)
+		return nil, fmt.Errorf("%w; enter the integration's secrets again", err)
 	}
 	if err != nil {
 		return nil, err
@@ -289,7 +289,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateInteg
 			return err
 		}
 		if !now.UpdatedAt.Equal(was) {
-			return api.Conflict("the integration has just been changed by someone else; review it and try again")
+			return api.Conflict("the integration has just been changed by someone else; review the change and try again")
 		}
 		// Fields written by the background loop are kept.
 		now.Name, now.Config, now.Sealed, now.SecretsSet = r.Name, r.Config, r.Sealed, r.SecretsSet

@@ -254,7 +254,7 @@ func (j *jiraTracker) updateIssue(ctx context.Context, now *issue, c issueChange
 	}
 	if best == "" {
 		return fmt.Errorf(
-			"the workflow of %s has no transition to a status in category %s; add one that the token's owner may use",
+			"the workflow of %s has no transition to a status in category %s; add a transition that the token's owner can use",
 			now.key,
 			words,
 		)

@@ -37,7 +37,7 @@ func (i *planItem) toDraft(marker string) *issueDraft {
 	d.lines = append(
 		d.lines,
 		fmt.Sprintf(
-			"%s of the action plan for %s. Severity: %s. Effort: %s. Owner: %s.",
+			"%s in the action plan for %s. Severity: %s. Effort: %s. Owner: %s.",
 			i.POAMCode,
 			i.assessmentName,
 			i.Severity,

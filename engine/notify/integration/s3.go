@@ -39,7 +39,7 @@ func (s *Service) newBucket(set *settings) (*s3Bucket, error) {
 		return nil, errors.New("the endpoint is not a valid URL")
 	}
 	if u.Path != "" && u.Path != "/" {
-		return nil, errors.New("the endpoint must not have a path; give the host only and set the bucket separately")
+		return nil, errors.New("the endpoint must not have a path; specify only the host, and set the bucket separately")
 	}
 	lookup := minio.BucketLookupDNS
 	if set.flag("path_style") {
@@ -227,15 +227,15 @@ func (s *Service) testBucket(ctx context.Context, set *settings, r *store.Integr
 		got, err = io.ReadAll(io.LimitReader(object, 1<<10))
 		_ = object.Close()
 		if err == nil && string(got) != content {
-			err = errors.New("the file read back differs from what was written")
+			err = errors.New("the content read back differs from the content written")
 		}
 	}
 	words := "a test file was written, read and deleted"
 	if _, err := b.toDeliveryResult(ctx, err); err != nil {
-		words = "a test file was written; it can't be read back, which isn't required"
+		words = "a test file was written; the file can't be read back, but that isn't required"
 	}
 	if err := b.RemoveObject(ctx, b.name, key, minio.RemoveObjectOptions{}); err != nil {
-		words += "; " + key + " could not be deleted and was left there"
+		words += "; " + key + " could not be deleted and was left in the bucket"
 	}
 	return words, nil
 }

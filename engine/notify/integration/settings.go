@@ -238,7 +238,7 @@ func normalizeTextOfKind(g netguard.Guard, at string, f api.IntegrationField, te
 		}
 	}
 	if text == "" {
-		return nil, invalidFieldError(at, "must not be empty; omit it or give it a value")
+		return nil, invalidFieldError(at, "must not be empty; set a value or omit the field")
 	}
 	return text, nil
 }

@@ -42,7 +42,7 @@ func (s *Service) Start(ctx context.Context) {
 				continue // another process syncs
 			}
 			if err := s.startDueSyncs(ctx); err != nil && ctx.Err() == nil {
-				s.Logger.Warn("syncing plans and issues failed", "error", err)
+				s.Logger.Warn("plans and their issues could not be synced", "error", err)
 			}
 		}
 	})
@@ -105,7 +105,7 @@ func (s *Service) syncAndLog(ctx context.Context, r *store.Integration) {
 	_, err := s.syncIntegration(ctx, r.OrganizationID, r.ID)
 	span.End(err)
 	if err != nil && ctx.Err() == nil {
-		s.Logger.Warn("a plan could not be synced with its issues", "integration", r.ID, "error", err)
+		s.Logger.Warn("a plan and its issues could not be synced", "integration", r.ID, "error", err)
 	}
 }
 
@@ -160,7 +160,7 @@ func (s *Service) Sync(ctx context.Context, by api.Caller, in *api.IntegrationIn
 		if errors.As(err, &known) || ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, api.Conflict("plan and issues could not be synced: %s", err)
+		return nil, api.Conflict("the plan and its issues could not be synced: %s", err)
 	}
 	return out, nil
 }
@@ -391,7 +391,7 @@ func (c *syncRun) syncItem(ctx context.Context, l *store.IssueLink, i *planItem)
 		return err
 	}
 	if now == nil {
-		return c.saveLink(ctx, l, "issue_deleted", "the issue was deleted or is no longer accessible; no new one is created")
+		return c.saveLink(ctx, l, "issue_deleted", "the issue was deleted or is no longer accessible; no new issue will be created")
 	}
 	l.Issue = &now.IssueSide
 	return c.mergeSides(ctx, l, i, now)
@@ -491,7 +491,7 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 	// Closing here while the date changed there (or vice versa) is left to users as well.
 	if push.closed != nil && due != nil || closed != nil && push.due != nil {
 		clash = fmt.Sprintf(
-			"both sides changed: the plan is %s and due %s, the issue is %s and due %s",
+			"both sides changed: the plan item is %s and due %s, and the issue is %s and due %s",
 			stateName(item.Closed),
 			dateOrNone(item.DueDate),
 			stateName(issueSide.Closed),
@@ -514,7 +514,7 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 	}
 	if closed != nil || due != nil {
 		if i.underReview {
-			return c.saveLink(ctx, l, "linked", "the issue changed; the plan will be updated after its review")
+			return c.saveLink(ctx, l, "linked", "the issue changed; the plan will be updated when its review is complete")
 		}
 		got, err := c.applyIssueChangeToPlan(ctx, c.r, c.set, l, closed, due)
 		if err != nil {
@@ -615,7 +615,7 @@ func (s *Service) ResolveLink(ctx context.Context, by api.Caller, in *api.Resolv
 	}
 	if r.Enabled {
 		if _, err := s.syncIntegration(ctx, by.OrganizationID, in.IntegrationID); err != nil {
-			return nil, api.Conflict("the choice was saved, but plan and issues could not be synced: %s", err)
+			return nil, api.Conflict("the choice was saved, but the plan and its issues could not be synced: %s", err)
 		}
 	}
 	var l store.IssueLink
@@ -643,7 +643,7 @@ func (s *Service) recordResolution(ctx context.Context, by api.Caller, in *api.R
 			return store.ToNotFound(err, "link", in.LinkID)
 		}
 		if l.Status != "conflict" || l.Issue == nil {
-			return api.Conflict("%s and %s have no conflict", l.POAMCode, l.IssueKey)
+			return api.Conflict("there is no conflict between %s and %s", l.POAMCode, l.IssueKey)
 		}
 		agreed := l.Item
 		if in.Body.Keep == "plan" {

@@ -54,7 +54,7 @@ const (
 	pageSize = 100
 )
 
-var errTooMany = fmt.Errorf("more than %d issues changed; the rest will be processed in the next run", maxPages*pageSize)
+var errTooMany = fmt.Errorf("more than %d issues changed; the remaining changes will be processed in the next run", maxPages*pageSize)
 
 func (s *Service) newTracker(set *settings) (tracker, error) {
 	switch set.Type {

@@ -69,7 +69,7 @@ func (s *Service) queueFromEvent(tx *store.Tx, e *store.Event) error {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(e.Payload, &about); err != nil {
-		return fmt.Errorf("event %d of the outbox: %w", e.Sequence, err)
+		return fmt.Errorf("event %d in the outbox: %w", e.Sequence, err)
 	}
 	var err error
 	if e.Topic == "comment.added" {

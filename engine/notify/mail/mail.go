@@ -151,7 +151,7 @@ func (s *Service) runOnce(ctx context.Context) error {
 // noServerError returns an error that explains how to set up a mail server.
 func noServerError() error {
 	return api.Conflict(
-		"there is no mail server: add one for the organization with `service integration create smtp`, " +
+		"no mail server is configured: add one for the organization with `service integration create smtp`, " +
 			"or have the operator set SERVICE_SMTP_URL (smtp://USER@HOST:587), SERVICE_SMTP_FROM and SERVICE_SMTP_PASSWORD",
 	)
 }

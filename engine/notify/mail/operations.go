@@ -83,7 +83,7 @@ func validateAndCleanUntemplatedContent(l *mailContent, variables map[string]any
 	case strings.ContainsFunc(l.Subject, unicode.IsControl):
 		return api.Invalid("subject", "a subject must be one line without control characters")
 	case strings.TrimSpace(l.Text) == "":
-		return api.Invalid("text", "an email without a template needs a text; HTML is optional")
+		return api.Invalid("text", "an email without a template needs plain text; HTML is optional")
 	case len(variables) > 0:
 		return api.Invalid("variables", "variables require a template; set template_id")
 	case !utf8.ValidString(l.Subject + l.Text + l.HTML):

@@ -33,7 +33,7 @@ type Route struct {
 }
 
 // errNoRoute reports that the mail server was removed after the email had been queued.
-var errNoRoute = errors.New("the mail server has been removed; sending is retried for a day")
+var errNoRoute = errors.New("the mail server has been removed; sending will be retried for one day")
 
 // hasServerFor reports whether the organization can send email, through a server of its own or the
 // operator's.

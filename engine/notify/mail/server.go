@@ -51,8 +51,8 @@ func ParseServer(address, from, password string) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, errors.New(
-			"not a valid URL, such as smtp://USER@smtp.acme.example:587 or smtps://USER@smtp.acme.example:465; " +
-				"write %40 for an @ in the user or the password",
+			"not a valid URL; use the form smtp://USER@smtp.acme.example:587 or smtps://USER@smtp.acme.example:465, " +
+				"and write %40 for an @ in the user name or password",
 		)
 	}
 	s := &Server{Host: u.Hostname(), User: u.User.Username(), Password: password}
@@ -90,13 +90,13 @@ func ParseServer(address, from, password string) (*Server, error) {
 		}
 	}
 	if u.Path != "" && u.Path != "/" {
-		return nil, errors.New("unexpected path after the host; percent-encode special characters of the password (%XX)")
+		return nil, errors.New("unexpected path after the host; percent-encode special characters in the password (%XX)")
 	}
 	if s.Password != "" && s.User == "" {
-		return nil, errors.New("there is a password but no user")
+		return nil, errors.New("a password is set, but no user name")
 	}
 	if s.Password != "" && s.Security == None && !isLoopbackHost(s.Host) {
-		return nil, errors.New("the password would be sent unencrypted: use STARTTLS or TLS, or omit user and password")
+		return nil, errors.New("the password would be sent unencrypted: use STARTTLS or TLS, or omit the user name and password")
 	}
 	if from == "" {
 		from = query.Get("from")
@@ -210,7 +210,7 @@ func openSession(ctx context.Context, route *Route, raw net.Conn) (*gomail.Clien
 		within, cancel := context.WithTimeout(ctx, stepTimeout)
 		defer cancel()
 		if err := c.HandshakeContext(within); err != nil {
-			return nil, nil, fmt.Errorf("TLS handshake with the mail server: %w", err)
+			return nil, nil, fmt.Errorf("the TLS handshake with the mail server failed: %w", err)
 		}
 		conn = c
 	}

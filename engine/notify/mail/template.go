@@ -74,7 +74,7 @@ var templateTypes = []templateType{
 	{"security_alert", []variable{
 		organization, link,
 		{name: "title", example: "Open critical gaps"},
-		{name: "detail", example: "organization_open_findings{severity=critical} is 3, more than 0."},
+		{name: "detail", example: "organization_open_findings{severity=critical} has been more than 0 for 5m0s; the current value is 3."},
 		{name: "time", example: "22 November 2026, 10:00 UTC"},
 	}},
 }
@@ -94,7 +94,7 @@ var mentionTemplate = templateType{"mention", []variable{
 	organization, link, assessment,
 	{name: "author", example: "Ben"},
 	{name: "place", example: "IAC-06 in the Statement of Applicability"},
-	{name: "text", example: "@ada@acme.example which log shows it?"},
+	{name: "text", example: "@ada@acme.example Which log shows this?"},
 }}
 
 // fixedTemplates are the templates that can't be edited, by ID.
@@ -289,7 +289,7 @@ func (k templateType) parseAndValidate(field, text string) (*parse.Tree, error) 
 	}
 	for _, other := range all {
 		if other != tree && l.err == nil {
-			l.err = fmt.Errorf("define and block are not supported in emails; write the text in place")
+			l.err = fmt.Errorf("define and block are not supported in email templates; write the text where it is needed")
 		}
 	}
 	if l.err != nil {
@@ -351,7 +351,7 @@ func (l *templateValidator) checkNodes(all *parse.ListNode, depth int) {
 			l.checkNodes(n.List, depth+1)
 			l.checkNodes(n.ElseList, depth+1)
 		case *parse.RangeNode, *parse.BreakNode, *parse.ContinueNode:
-			l.recordError(n, "loops are not supported in emails: list variables contain one line per entry")
+			l.recordError(n, "loops are not supported in email templates; list variables already contain one line per entry")
 		default:
 			l.recordError(n, "only {{variable}} and {{if variable}} … {{else}} … {{end}} are supported")
 		}

@@ -410,7 +410,7 @@ func (v *Report) missingElements(all []string) []string {
 
 // differencePattern matches the note on an element that is only partly covered by a passage.
 var differencePattern = lazyregexp.New(
-	`\(in part: (?:related, but doesn't mention|covers part of it, but doesn't mention|the heading is relevant)[^()]*\)`)
+	`\(in part: (?:related, but doesn't mention|covers part of (?:it|the requirement), but doesn't mention|the heading is relevant)[^()]*\)`)
 
 // evidenceBlocks returns a quote for each passage of evidence.
 func (v *Report) evidenceBlocks(all []api.Evidence) []block.Block {

@@ -61,7 +61,7 @@ func TestGapAnalysisShowsEachFindingOnce(t *testing.T) {
 func TestOpenElementsKeepTheirParentheses(t *testing.T) {
 	it := api.SoAItem{MissingElements: []string{
 		"Mobile devices (laptops, phones) are encrypted.",
-		"Keys (all of them) are rotated (in part: covers part of it, but doesn't mention: rotated)",
+		"Keys (all of them) are rotated (in part: covers part of the requirement, but doesn't mention: rotated)",
 	}}
 	got := openElements([]*api.SoAItem{&it})
 	want := []string{"Mobile devices (laptops, phones) are encrypted", "Keys (all of them) are rotated"}

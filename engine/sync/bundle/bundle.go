@@ -240,7 +240,7 @@ func Open(r io.Reader, recipientKey *SecretKey, lookupKey func(fingerprint strin
 		return nil, api.Invalid("file", "this is not a bundle written by `service sync bundle`")
 	}
 	if !bytes.Contains(head, []byte("\n--- ")) {
-		return nil, damagedError("it is truncated, or its header is too long")
+		return nil, damagedError("the file is truncated, or the header is too long")
 	}
 	plain, err := age.Decrypt(in, recipientKey.identity)
 	var other *age.NoIdentityMatchError
@@ -248,7 +248,7 @@ func Open(r io.Reader, recipientKey *SecretKey, lookupKey func(fingerprint strin
 	case errors.As(err, &other):
 		return nil, api.Invalid(
 			"file",
-			"the bundle is for another organization or for a replaced key: the key here is %s (%s); ask for a bundle written for this key",
+			"the bundle was written for another organization or for a key that has been replaced. The key here is %s (%s); ask for a bundle written for this key",
 			recipientKey.Name,
 			recipientKey.Fingerprint(),
 		)
@@ -262,7 +262,7 @@ func Open(r io.Reader, recipientKey *SecretKey, lookupKey func(fingerprint strin
 	}
 	n := binary.BigEndian.Uint32(size[:])
 	if n > maxManifest {
-		return nil, damagedError("its manifest exceeds %d MiB", maxManifest>>20)
+		return nil, damagedError("the manifest exceeds %d MiB", maxManifest>>20)
 	}
 	manifest, signature := make([]byte, n), make([]byte, ed25519.SignatureSize)
 	if err := b.readFull(manifest); err != nil {
@@ -302,7 +302,7 @@ func (b *Reader) decodeAndVerify(manifest, signature []byte, recipientKey *Secre
 			m.Sender,
 		)
 	case !ed25519.Verify(from.verifyKey, signedBytes(manifest), signature):
-		return api.Invalid("file", "the bundle claims to be from %s, but the signature is not theirs", from.Name)
+		return api.Invalid("file", "the bundle claims to be from %s, but the signature doesn't match their key", from.Name)
 	case m.Recipient != recipientKey.Fingerprint() || m.RecipientOrganization != recipientKey.Organization:
 		return api.Invalid("file", "%s wrote the bundle for another organization", from.Name)
 	}
@@ -321,7 +321,7 @@ func (b *Reader) Next() (Part, io.Reader, error) {
 		var more [1]byte
 		switch n, err := io.ReadFull(b.in, more[:]); {
 		case n > 0:
-			return Part{}, nil, damagedError("unexpected data after its end")
+			return Part{}, nil, damagedError("there is unexpected data after the end")
 		case errors.Is(err, io.EOF):
 			return Part{}, nil, io.EOF
 		default:
@@ -336,7 +336,7 @@ func (b *Reader) Next() (Part, io.Reader, error) {
 
 func toReadError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return damagedError("it is truncated")
+		return damagedError("the file is truncated")
 	}
 	return damagedError("%v", err)
 }

@@ -187,7 +187,7 @@ func TestHostileManifests(t *testing.T) {
 		rest   string
 		words  string
 	}{
-		"signed by another": {func(*bundle.Manifest) {}, other, "", "the signature is not theirs"},
+		"signed by another": {func(*bundle.Manifest) {}, other, "", "the signature doesn't match their key"},
 		"handed on": {
 			func(m *bundle.Manifest) { m.Recipient = other.Fingerprint() },
 			office,
@@ -234,7 +234,7 @@ func TestHostileManifests(t *testing.T) {
 			func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) },
 			office,
 			"one more",
-			"unexpected data after its end",
+			"unexpected data after the end",
 		},
 		"less than signed": {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "on", "it is truncated"},
 	} {

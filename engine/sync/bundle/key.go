@@ -44,34 +44,34 @@ func ParseKey(text string) (*Key, error) {
 	body, check, whole := strings.Cut(rest, ".")
 	switch {
 	case len(text) > maxKeyLength:
-		return nil, wrong("it is longer than %d characters", maxKeyLength)
+		return nil, wrong("the key is longer than %d characters", maxKeyLength)
 	case head != api.SyncKeyPrefix:
-		return nil, wrong("it does not start with %s", api.SyncKeyPrefix)
+		return nil, wrong("the key does not start with %s", api.SyncKeyPrefix)
 	case !whole:
-		return nil, wrong("its end is missing")
+		return nil, wrong("the end of the key is missing")
 	}
 	b, err := base64.RawURLEncoding.DecodeString(body)
 	if err != nil {
 		return nil, wrong("%v", err)
 	}
 	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:4]) != check {
-		return nil, wrong("its checksum is wrong; copy the whole key again")
+		return nil, wrong("the checksum is wrong; copy the whole key again")
 	}
 	k := &Key{}
 	if err := json.Unmarshal(b, &k.publicKey); err != nil {
 		return nil, wrong("%v", err)
 	}
 	if k.Text() != text {
-		return nil, wrong("it is not in canonical form")
+		return nil, wrong("the key is not in canonical form")
 	}
 	if k.recipient, err = age.ParseX25519Recipient(k.Seal); err != nil {
 		return nil, wrong("%v", err)
 	}
 	if k.verifyKey = k.Sign; len(k.verifyKey) != ed25519.PublicKeySize {
-		return nil, wrong("its signing key has %d bytes", len(k.Sign))
+		return nil, wrong("the signing key has the wrong length (%d bytes)", len(k.Sign))
 	}
 	if k.Organization == "" || k.Name == "" || len(k.Name) > 300 || api.CheckName("name", k.Name+k.Organization) != nil {
-		return nil, wrong("its owner is missing or invalid")
+		return nil, wrong("the owner is missing or invalid")
 	}
 	return k, nil
 }

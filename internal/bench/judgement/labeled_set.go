@@ -89,13 +89,13 @@ func readSet(folder fs.FS, name string, controls map[string]api.Control) (Set, e
 		case seen[l.Control]:
 			return s, r.errorAt("%s is labeled twice", l.Control)
 		case !slices.Contains(Verdicts, l.Verdict):
-			return s, r.errorAt("%q is not a verdict; use one of %v", r.values["verdict"], Verdicts)
+			return s, r.errorAt("%q is not a valid verdict; use one of %v", r.values["verdict"], Verdicts)
 		}
 		seen[l.Control] = true
 		for _, f := range strings.FieldsFunc(r.values["missing"], func(r rune) bool { return unicode.IsSpace(r) || r == ';' || r == ',' }) {
 			n, err := strconv.Atoi(f)
 			if err != nil || n < 1 || n > len(c.AssessmentObjectives) {
-				return s, r.errorAt("%s has no objective %q; it has %d", l.Control, f, len(c.AssessmentObjectives))
+				return s, r.errorAt("%s has no objective %q; the control has %d objectives", l.Control, f, len(c.AssessmentObjectives))
 			}
 			l.Missing = append(l.Missing, n)
 		}
@@ -155,10 +155,10 @@ func ReadPassages(folder fs.FS, controls map[string]api.Control) ([]Passage, err
 			return nil, r.errorAt("the starter catalog has no control %q", p.Control)
 		}
 		if strings.TrimSpace(p.Text) == "" || p.Kind == "" {
-			return nil, r.errorAt("a passage needs a kind and a text")
+			return nil, r.errorAt("a passage needs a kind and text")
 		}
 		if !slices.Contains(passageKinds, p.Kind) {
-			return nil, r.errorAt("%q is not a kind of passage; use %s", p.Kind, strings.Join(passageKinds, ", "))
+			return nil, r.errorAt("%q is not a valid kind of passage; use %s", p.Kind, strings.Join(passageKinds, ", "))
 		}
 		out = append(out, p)
 	}
@@ -200,7 +200,7 @@ func readTable(folder fs.FS, name string, columns ...string) ([]row, error) {
 	}
 	for _, c := range columns {
 		if !slices.Contains(all[0], c) {
-			return nil, fmt.Errorf("%s has no column %q; it needs %s", name, c, strings.Join(columns, ", "))
+			return nil, fmt.Errorf("%s has no column %q; the required columns are %s", name, c, strings.Join(columns, ", "))
 		}
 	}
 	var out []row

@@ -79,7 +79,7 @@ func loadTasks(folder fs.FS) ([]*task, error) {
 		out = append(out, &t)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%w: it contains none of the folders A, B and C", ErrFolder)
+		return nil, fmt.Errorf("%w: none of the subfolders A, B and C exists", ErrFolder)
 	}
 	const reverse = "C/qrels_passage_to_control.tsv"
 	if _, err := fs.Stat(folder, reverse); err == nil && len(out) == 3 {
@@ -105,7 +105,7 @@ func loadTasks(folder fs.FS) ([]*task, error) {
 func ReadCorpus(folder fs.FS, training Training) (embed.Corpus, error) {
 	var c embed.Corpus
 	if training != TrainOnWorkbook && training != TrainOnOpenTexts {
-		return c, fmt.Errorf("unknown training %q; use %s or %s", training, TrainOnWorkbook, TrainOnOpenTexts)
+		return c, fmt.Errorf("unknown training method %q; use %s or %s", training, TrainOnWorkbook, TrainOnOpenTexts)
 	}
 	var maturity []string
 	err := eachLine(folder, "train/maturity_lines.jsonl", func(b []byte) error {
@@ -188,7 +188,7 @@ func readItems(folder fs.FS, name string) ([]item, error) {
 			return err
 		}
 		if i.ID == "" || seen[i.ID] || strings.ContainsAny(i.ID, "\t\r\n") {
-			return fmt.Errorf("the id %q is empty, duplicate or more than one word", i.ID)
+			return fmt.Errorf("the ID %q is empty, a duplicate, or more than one word", i.ID)
 		}
 		seen[i.ID] = true
 		out = append(out, i)
@@ -213,7 +213,7 @@ func readGrades(folder fs.FS, name string) (map[string]map[string]float64, error
 		}
 		first = false
 		if err != nil || !(g > 0) || math.IsInf(g, 0) {
-			return fmt.Errorf("%q is not a grade above 0", f[2])
+			return fmt.Errorf("%q is not a valid grade; use a number greater than 0", f[2])
 		}
 		if out[f[0]] == nil {
 			out[f[0]] = make(map[string]float64)

@@ -26,7 +26,7 @@ func ClassifyError(err error) error {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		return fmt.Errorf("%w; free some space and try again: %w", kv.ErrDiskFull, err)
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w; check its owner and permissions: %w", kv.ErrReadOnly, err)
+		return fmt.Errorf("%w; check the owner and permissions: %w", kv.ErrReadOnly, err)
 	}
 	return err
 }

@@ -79,10 +79,10 @@ func New(o Options) (*Embedder, error) {
 	}
 	base, err := url.Parse(o.URL)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil {
-		return nil, fmt.Errorf("%w: the address must be http:// or https:// with a host and without a password", ErrInvalidOptions)
+		return nil, fmt.Errorf("%w: the address must start with http:// or https://, and have a host but no password", ErrInvalidOptions)
 	}
 	if o.Key != "" && base.Scheme == "http" && !isLoopback(base.Hostname()) {
-		return nil, fmt.Errorf("%w: a key is not sent over http:// to another machine; use https://", ErrInvalidOptions)
+		return nil, fmt.Errorf("%w: API keys aren't sent to other machines over http://; use https://", ErrInvalidOptions)
 	}
 	if o.Transport == nil {
 		o.Transport = http.DefaultTransport.(*http.Transport).Clone()
@@ -236,7 +236,7 @@ func (e *Embedder) embedWithRetry(ctx context.Context, texts []string) ([][]floa
 // checkAndNormalizeVectors checks a response against the request and scales its vectors to length 1.
 func (e *Embedder) checkAndNormalizeVectors(vectors [][]float32, want int) error {
 	if len(vectors) != want {
-		return fmt.Errorf("%w: %s: %d vectors for %d texts", ErrInvalidResponse, e.name, len(vectors), want)
+		return fmt.Errorf("%w: %s returned %d vectors for %d texts", ErrInvalidResponse, e.name, len(vectors), want)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -246,14 +246,14 @@ func (e *Embedder) checkAndNormalizeVectors(vectors [][]float32, want int) error
 			dims = len(v)
 		}
 		if len(v) != dims || dims < 2 || dims > maxDimensions {
-			return fmt.Errorf("%w: %s: a vector of %d numbers, not %d", ErrInvalidResponse, e.name, len(v), dims)
+			return fmt.Errorf("%w: %s returned a vector of %d numbers instead of %d", ErrInvalidResponse, e.name, len(v), dims)
 		}
 		var sum float64
 		for _, x := range v {
 			sum += float64(x) * float64(x)
 		}
 		if math.IsNaN(sum) || math.IsInf(sum, 0) {
-			return fmt.Errorf("%w: %s: a vector with a number that isn't finite", ErrInvalidResponse, e.name)
+			return fmt.Errorf("%w: %s returned a vector that contains an infinite or invalid number", ErrInvalidResponse, e.name)
 		}
 		if sum > 0 {
 			inverse := 1 / math.Sqrt(sum)
@@ -282,9 +282,9 @@ func (r *statusError) Error() string {
 	}
 	switch r.status {
 	case http.StatusNotFound:
-		return "it has no such model (" + t + "); pull it, or choose another"
+		return "the server has no such model (" + t + "); pull that model, or choose another"
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return "it rejected the key" // the response may contain the key
+		return "the server rejected the API key" // the response may contain the key
 	}
 	return fmt.Sprintf("status %d: %s", r.status, t)
 }

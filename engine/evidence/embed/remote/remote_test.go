@@ -104,12 +104,12 @@ func TestTroubles(t *testing.T) {
 		requests   int64
 		says       string
 	}{
-		{"no such model", "ollama", status(404, `{"error":"model not found"}`), ErrInvalidResponse, 1, "pull it"},
-		{"key refused", "openai", status(401, `{"error":{"message":"wrong key sk-secret"}}`), ErrInvalidResponse, 1, "it rejected the key"},
+		{"no such model", "ollama", status(404, `{"error":"model not found"}`), ErrInvalidResponse, 1, "pull that model"},
+		{"key refused", "openai", status(401, `{"error":{"message":"wrong key sk-secret"}}`), ErrInvalidResponse, 1, "the server rejected the API key"},
 		{"always busy", "openai", status(429, ""), ErrUnavailable, 3, "429"},
 		{"always broken", "ollama", status(500, `{"error":"out of memory"}`), ErrUnavailable, 3, "out of memory"},
 		{"too few", "ollama", answer(`{"embeddings":[[1,2]]}`), ErrInvalidResponse, 1, "1 vectors for 2 texts"},
-		{"of two sizes", "ollama", answer(`{"embeddings":[[1,2],[1,2,3]]}`), ErrInvalidResponse, 1, "not 2"},
+		{"of two sizes", "ollama", answer(`{"embeddings":[[1,2],[1,2,3]]}`), ErrInvalidResponse, 1, "instead of 2"},
 		{"of no size", "ollama", answer(`{"embeddings":[[],[]]}`), ErrInvalidResponse, 1, "0 numbers"},
 		{"number too large", "ollama", answer(`{"embeddings":[[1e38,2],[1e999,3]]}`), ErrUnavailable, 3, "1e999"},
 		{

@@ -70,19 +70,19 @@ func damagedError(format string, args ...any) error {
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	head := make([]byte, 512)
 	if _, err := r.ReadAt(head, 0); err != nil {
-		return nil, damagedError("it is shorter than its header")
+		return nil, damagedError("the file is shorter than its header")
 	}
 	if !bytes.HasPrefix(head, []byte(Magic)) {
-		return nil, damagedError("it has the wrong signature")
+		return nil, damagedError("the file has the wrong signature")
 	}
 	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(head[at:]) }
 	shift, miniShift := binary.LittleEndian.Uint16(head[30:]), binary.LittleEndian.Uint16(head[32:])
 	if shift != 9 && shift != 12 || miniShift < 3 || miniShift > shift {
-		return nil, damagedError("sectors of 2^%d bytes", shift)
+		return nil, damagedError("the sector size 2^%d is not valid", shift)
 	}
 	f := &File{r: r, size: size, sectorSize: 1 << shift, miniSectorSize: 1 << miniShift, cutoff: int64(u32(56))}
 	if f.cutoff > 1<<20 {
-		return nil, damagedError("a cut-off of %d bytes", f.cutoff)
+		return nil, damagedError("the size limit for small streams, %d bytes, is not valid", f.cutoff)
 	}
 	if err := f.readFAT(head, u32(68)); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (f *File) readFAT(head []byte, next uint32) error {
 	list := toUint32s(head[76 : 76+4*headerFATSectors])
 	for seen := int64(0); next < maxSectorID; seen++ {
 		if seen > f.sectorCount() {
-			return damagedError("its list of tables is circular")
+			return damagedError("the list of sector tables is circular")
 		}
 		raw, err := f.readSector(next)
 		if err != nil {
@@ -146,7 +146,7 @@ func (f *File) readFAT(head []byte, next uint32) error {
 			continue
 		}
 		if int64(len(f.fat)) > f.sectorCount()+f.sectorSize {
-			return damagedError("its tables are larger than the file")
+			return damagedError("the sector tables are larger than the file")
 		}
 		raw, err := f.readSector(n)
 		if err != nil {
@@ -173,7 +173,7 @@ func (f *File) readChain(start uint32, size int64) ([]byte, error) {
 		}
 		out = append(out, raw...)
 		if int64(n) >= int64(len(f.fat)) {
-			return nil, damagedError("sector %d is in no table", n)
+			return nil, damagedError("sector %d is not in any sector table", n)
 		}
 		n = f.fat[n]
 	}
@@ -191,10 +191,10 @@ func (f *File) readChain(start uint32, size int64) ([]byte, error) {
 func (f *File) readDirectory(raw []byte) error {
 	n := len(raw) / entrySize
 	if n == 0 {
-		return damagedError("it has no directory")
+		return damagedError("the file has no directory")
 	}
 	if n > maxEntries {
-		return damagedError("a directory of %d entries", n)
+		return damagedError("the directory has too many entries (%d)", n)
 	}
 	seen := make([]bool, n)
 	entry := func(id uint32) *Entry {

@@ -145,9 +145,9 @@ func (b *Builder) consumeBudget(blk *Block) (mayContinue bool) {
 func (b *Builder) exhaustedBudget() error {
 	switch {
 	case b.budget.text < 0:
-		return NewError(ErrTooLarge, "", "it contains more than %d bytes of text", b.opt.MaxText)
+		return NewError(ErrTooLarge, "", "the document contains more than %d bytes of text", b.opt.MaxText)
 	case b.budget.blocks < 0:
-		return NewError(ErrTooLarge, "", "it contains more than %d paragraphs, rows and lines; split it", maxBlocks)
+		return NewError(ErrTooLarge, "", "the document contains more than %d paragraphs, rows and lines; split it", maxBlocks)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (b *Builder) exhaustedBudget() error {
 // it is exhausted.
 func (b *Builder) ConsumeUnpackedBudget(n int64) error {
 	if b.budget.unpacked -= n; b.budget.unpacked < 0 {
-		return NewError(ErrTooLarge, "", "its contents unpack to more than %d bytes", int64(maxUnpacked))
+		return NewError(ErrTooLarge, "", "the document's contents unpack to more than %d bytes", int64(maxUnpacked))
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (b *Builder) NewContainer() *Container {
 // never used as paths, but parts such as ".." are removed anyway.
 func (c *Container) NextMemberLabel(name string) (label string, err error) {
 	if c.members++; c.members > MaxMembers {
-		return "", NewError(ErrTooLarge, "", "it contains more than %d files; split it", MaxMembers)
+		return "", NewError(ErrTooLarge, "", "the document contains more than %d files; split it", MaxMembers)
 	}
 	label = CleanLine(strings.ReplaceAll(name, `\`, "/"))
 	parts := slices.DeleteFunc(strings.Split(label, "/"), func(p string) bool { return p == "" || p == "." || p == ".." })
@@ -68,7 +68,7 @@ func (c *Container) Add(name string, content []byte) error {
 func (c *Container) AddMember(label string, content []byte) error {
 	b := c.b
 	if b.depth >= MaxNesting {
-		c.SkipMember(label, NewError(ErrTooLarge, "", "it is nested more than %d containers deep", MaxNesting))
+		c.SkipMember(label, NewError(ErrTooLarge, "", "the file is nested more than %d containers deep", MaxNesting))
 		return nil
 	}
 	part := b.NewPart()
@@ -95,7 +95,7 @@ func (c *Container) AddMember(label string, content []byte) error {
 // b.
 func (b *Builder) AppendDocument(name string, content []byte) error {
 	if b.depth >= MaxNesting {
-		return NewError(ErrTooLarge, "", "it is nested more than %d containers deep", MaxNesting)
+		return NewError(ErrTooLarge, "", "the file is nested more than %d containers deep", MaxNesting)
 	}
 	if err := b.ConsumeUnpackedBudget(int64(len(content))); err != nil {
 		b.Fail(err)
@@ -125,7 +125,7 @@ func readMember(part *Builder, label string, content []byte) (err error) {
 	case size == 0:
 		return NewError(ErrEmpty, "", "0 bytes")
 	case size > part.opt.MaxBytes:
-		return NewError(ErrTooLarge, "", "%d bytes (the limit is %d)", size, part.opt.MaxBytes)
+		return NewError(ErrTooLarge, "", "the file has %d bytes (the limit is %d)", size, part.opt.MaxBytes)
 	}
 	return part.opt.ReadDocument(part, label, content)
 }

@@ -46,7 +46,7 @@ func TestWarningsOfParts(t *testing.T) {
 	if err := b.NewContainer().AddMember("a.html", []byte("content")); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{fmt.Sprintf("a.html: A table is wider than %d columns; the rest was skipped.", MaxColumns)}
+	want := []string{fmt.Sprintf("a.html: A table has more than %d columns; the columns after that were skipped.", MaxColumns)}
 	if !slices.Equal(b.Doc.Warnings, want) {
 		t.Errorf("got %q, want %q", b.Doc.Warnings, want)
 	}

@@ -11,13 +11,13 @@ import (
 // canceled it.
 var (
 	ErrEmpty       = errors.New("the document is empty")
-	ErrUnsupported = errors.New("the file type can't be read")
-	ErrEncrypted   = errors.New("the document is protected by a password; remove the protection and add it again")
+	ErrUnsupported = errors.New("this file type is not supported")
+	ErrEncrypted   = errors.New("the document is password-protected; remove the password and add the document again")
 	ErrDamaged     = errors.New("the document is damaged")
 	ErrTooLarge    = errors.New("the document is too large")
-	ErrNoTextLayer = errors.New("no text layer, needs OCR")
+	ErrNoTextLayer = errors.New("the document has no text layer and needs OCR")
 	ErrTimeout     = errors.New("reading took too long")
-	ErrOwnReport   = errors.New("it was written by this program and is not evidence")
+	ErrOwnReport   = errors.New("the document was written by this program and is not evidence")
 )
 
 // Error describes where and why a document could not be read.
@@ -67,7 +67,7 @@ func DamagedError(place string, cause error) error {
 
 // PanicError returns the error for a reader that panicked with p.
 func PanicError(p any) error {
-	return NewError(ErrDamaged, "", "its parser stopped unexpectedly (%v)", p)
+	return NewError(ErrDamaged, "", "the parser stopped unexpectedly (%v)", p)
 }
 
 // ReadAll reads a whole document into memory.

@@ -19,7 +19,7 @@ type OCR interface {
 
 const (
 	// InstallOCRHint tells the user what to do if an image can't be read.
-	InstallOCRHint = "install tesseract to have pictures of text read, or add a version with text"
+	InstallOCRHint = "install Tesseract to have text in images read, or add a version of the document that contains text"
 	// RecognizedWarning is the warning for documents whose text was partly recognized from images.
 	RecognizedWarning = "Text was recognized in images (OCR); letters and digits may be wrong. Compare quotes with the original."
 )

@@ -111,7 +111,7 @@ func (b *Builder) NewTableWriter() *TableWriter {
 func (t *TableWriter) AddRow(cells []string, locator api.Locator) {
 	if len(cells) > MaxColumns {
 		cells = cells[:MaxColumns]
-		t.b.Warn("A table is wider than %d columns; the rest was skipped.", MaxColumns)
+		t.b.Warn("A table has more than %d columns; the columns after that were skipped.", MaxColumns)
 	}
 	filled := false
 	for i, c := range cells {

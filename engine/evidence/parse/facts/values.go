@@ -20,7 +20,7 @@ func (f *factCollector) recordFact(key, value string) {
 	}
 	date, isDate, ambiguous := document.FindDate(value)
 	if ambiguous {
-		f.doc.AddWarning("The date " + value + " can be read as day/month or month/day; it was not used as a date of the document.")
+		f.doc.AddWarning("The date " + value + " could mean day/month or month/day, so it was not used as the document's date.")
 		return
 	}
 	switch kind {

@@ -83,7 +83,7 @@ func newMessage(root *enmime.Part) *mailMessage {
 // readLimited returns the content of an email or a saved web page, up to the maximum size.
 func readLimited(content io.ReaderAt, size int64) ([]byte, error) {
 	if size > maxMail {
-		return nil, document.NewError(document.ErrTooLarge, "", "an email of %d bytes (the limit is %d)", size, maxMail)
+		return nil, document.NewError(document.ErrTooLarge, "", "the email has %d bytes (the limit is %d)", size, maxMail)
 	}
 	return document.ReadAll(content, size)
 }
@@ -91,7 +91,7 @@ func readLimited(content io.ReaderAt, size int64) ([]byte, error) {
 // parseMail returns the parts of a MIME document.
 func parseMail(raw []byte) (*enmime.Part, error) {
 	if bytes.Count(bytes.ToLower(raw), []byte("boundary")) > maxBoundaries || bytes.Count(raw, []byte("\n--")) > maxDelimiters {
-		return nil, document.NewError(document.ErrTooLarge, "", "an email whose parts are nested too deeply")
+		return nil, document.NewError(document.ErrTooLarge, "", "the parts of the email are nested too deeply")
 	}
 	parser := enmime.NewParser(
 		enmime.SkipMalformedParts(true),

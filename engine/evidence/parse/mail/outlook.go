@@ -40,7 +40,7 @@ const (
 // ReadOutlook reads a message saved by Outlook (.msg).
 func ReadOutlook(b *document.Builder, content io.ReaderAt, size int64) error {
 	if size > maxMail {
-		return document.NewError(document.ErrTooLarge, "", "an email of %d bytes (the limit is %d)", size, maxMail)
+		return document.NewError(document.ErrTooLarge, "", "the email has %d bytes (the limit is %d)", size, maxMail)
 	}
 	f, err := cfb.Open(content, size)
 	if err != nil {
@@ -155,7 +155,7 @@ func (m *msgReader) readAttachments(in *cfb.Entry, l *mailMessage, page uint32, 
 	slices.SortFunc(stores, func(a, b *cfb.Entry) int { return strings.Compare(a.Name, b.Name) })
 	for _, s := range stores {
 		if len(l.attachments) > document.MaxMembers {
-			return document.NewError(document.ErrTooLarge, "", "an email with more than %d attachments", document.MaxMembers)
+			return document.NewError(document.ErrTooLarge, "", "the email has more than %d attachments", document.MaxMembers)
 		}
 		var name string
 		for _, prop := range []string{propLongName, propDisplayName, propShortName} {
@@ -169,7 +169,7 @@ func (m *msgReader) readAttachments(in *cfb.Entry, l *mailMessage, page uint32, 
 		}
 		if inner := s.Child("__substg1.0_" + propData + typeObject); inner != nil && inner.IsStorage {
 			if depth >= document.MaxNesting || inner.Child("__properties_version1.0") == nil {
-				m.b.Warn("%s: skipped: an object embedded in the email", document.CleanLine(name))
+				m.b.Warn("%s was skipped because it is an object embedded in the email", document.CleanLine(name))
 				continue
 			}
 			one, err := m.readMessage(inner, 24, depth+1)

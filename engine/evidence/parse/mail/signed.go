@@ -23,7 +23,7 @@ const (
 	signatureNotVerified = "The document is signed; the signature was not checked."
 )
 
-var errEncrypted = document.NewError(document.ErrEncrypted, "", "an email encrypted with its recipient's key")
+var errEncrypted = document.NewError(document.ErrEncrypted, "", "the email is encrypted with its recipient's key")
 
 // pemStarts lists the first lines of CMS data in text form.
 var pemStarts = []string{"-----BEGIN PKCS7-----", "-----BEGIN CMS-----", "-----BEGIN PKCS #7 SIGNED DATA-----"}
@@ -101,7 +101,7 @@ func unwrapOpaquelySigned(root *enmime.Part) (*enmime.Part, error) {
 			return nil, err
 		}
 	}
-	return nil, document.NewError(document.ErrTooLarge, "", "an email with more than %d nested signatures", maxSignatures)
+	return nil, document.NewError(document.ErrTooLarge, "", "the email has more than %d nested signatures", maxSignatures)
 }
 
 // isOpaque reports whether a part is signed or encrypted data that contains the mail.
@@ -119,7 +119,7 @@ func signedContent(raw []byte) ([]byte, error) {
 		}
 		raw = decoded
 	}
-	damaged := document.NewError(document.ErrDamaged, "the signed data", "it ends early or has an unknown form")
+	damaged := document.NewError(document.ErrDamaged, "the signed data", "the signed data is incomplete or has an unknown format")
 	info, ok := berChildren(raw, tagSequence)
 	if !ok || len(info) < 2 || info[0].tag != tagOID {
 		return nil, damaged
@@ -127,7 +127,7 @@ func signedContent(raw []byte) ([]byte, error) {
 	switch oid := string(info[0].content); oid {
 	case oidSigned:
 	case oidCompressed:
-		return nil, document.NewError(document.ErrUnsupported, "", "it is compressed mail (CMS); save the message in your mail program and add that")
+		return nil, document.NewError(document.ErrUnsupported, "", "the email is compressed (CMS); save the message in your mail program and add the saved copy")
 	default:
 		return nil, errEncrypted
 	}
@@ -141,7 +141,7 @@ func signedContent(raw []byte) ([]byte, error) {
 		return nil, damaged
 	}
 	if len(inner) == 1 {
-		return nil, document.NewError(document.ErrUnsupported, "", "it is a signature without content; add the file that it signs")
+		return nil, document.NewError(document.ErrUnsupported, "", "the file is a signature without content; add the signed file")
 	}
 	octets, ok := readBER(inner[1].content)
 	if !ok {

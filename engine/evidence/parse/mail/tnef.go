@@ -34,11 +34,11 @@ func ReadTNEF(b *document.Builder, content io.ReaderAt, size int64) error {
 	text := func(data []byte) string { return strings.TrimRight(decodeCodePage(data, page), "\x00") }
 	for raw = raw[min(tnefHead, len(raw)):]; len(raw) > 0; {
 		if len(raw) < 11 {
-			return document.NewError(document.ErrDamaged, "", "it is truncated")
+			return document.NewError(document.ErrDamaged, "", "the file is truncated")
 		}
 		id, length := binary.LittleEndian.Uint32(raw[1:]), uint64(binary.LittleEndian.Uint32(raw[5:]))
 		if length+11 > uint64(len(raw)) { // followed by a checksum
-			return document.NewError(document.ErrDamaged, "", "it is truncated")
+			return document.NewError(document.ErrDamaged, "", "the file is truncated")
 		}
 		data := raw[9 : 9+length]
 		raw = raw[length+11:]
@@ -57,7 +57,7 @@ func ReadTNEF(b *document.Builder, content io.ReaderAt, size int64) error {
 			l.addProperties(readMAPI(data), text)
 		case id == tnefAttachment:
 			if len(l.attachments) >= document.MaxMembers {
-				return document.NewError(document.ErrTooLarge, "", "an email with more than %d attachments", document.MaxMembers)
+				return document.NewError(document.ErrTooLarge, "", "the email has more than %d attachments", document.MaxMembers)
 			}
 			l.attachments = append(l.attachments, attachment{})
 		case open == nil:

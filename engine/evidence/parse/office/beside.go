@@ -119,7 +119,7 @@ func addEmbedded(b *document.Builder, z *zip.Reader, part string, at api.Locator
 func countControl(b *document.Builder, name string, at api.Locator) {
 	b.Doc.AddNotRead(api.UnreadFormField, 1, at)
 	if name = document.CleanLine(name); name != "" && len(name) < 100 {
-		b.Warn("The value of the form control %q can't be read (ActiveX).", name)
+		b.Warn("The value of the ActiveX form control %q can't be read.", name)
 	}
 }
 

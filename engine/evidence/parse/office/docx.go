@@ -74,7 +74,7 @@ func ReadDocx(b *document.Builder, content io.ReaderAt, size int64) error {
 	}
 	d.main = main
 	if zipfile.FindPart(z, main) == nil {
-		return document.NewError(document.ErrDamaged, main, "the main part is missing")
+		return document.NewError(document.ErrDamaged, main, "the main document part is missing")
 	}
 	var headers []string
 	relations := readRelations(z, main)

@@ -37,7 +37,7 @@ func ReadODF(b *document.Builder, content io.ReaderAt, size int64) error {
 		return err
 	}
 	if zipfile.FindPart(z, odfContent) == nil {
-		return document.NewError(document.ErrDamaged, odfContent, "the main part is missing")
+		return document.NewError(document.ErrDamaged, odfContent, "the main document part is missing")
 	}
 	readODFMeta(b, z)
 	return readODFContent(b, z, "", b.Doc.MIME, 0)
@@ -569,7 +569,7 @@ func (w *odfWalker) endRow() {
 	times := 1
 	if t.rowFilled {
 		if times = t.repeat; times > maxRowRepeat {
-			w.b.Warn("A row repeated %d times was read %d times.", times, maxRowRepeat)
+			w.b.Warn("A row that is repeated %d times was read only %d times.", times, maxRowRepeat)
 			times = maxRowRepeat
 		}
 	}

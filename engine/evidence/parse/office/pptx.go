@@ -55,7 +55,7 @@ func ReadPptx(b *document.Builder, content io.ReaderAt, size int64) error {
 		return document.NewError(document.ErrEmpty, "", "the presentation has no slides")
 	}
 	if len(slides) > maxSlides {
-		return document.NewError(document.ErrTooLarge, "", "%d slides (the limit is %d)", len(slides), maxSlides)
+		return document.NewError(document.ErrTooLarge, "", "the presentation has %d slides (the limit is %d)", len(slides), maxSlides)
 	}
 	b.Doc.PageCount = len(slides)
 	readCoreProperties(b, z)
@@ -71,7 +71,7 @@ func ReadPptx(b *document.Builder, content io.ReaderAt, size int64) error {
 func (p *pptxReader) slidePartNames(main string) ([]string, error) {
 	raw, err := zipfile.ReadPart(p.z, main, maxSidePart)
 	if errors.Is(err, zipfile.ErrNoPart) {
-		return nil, document.NewError(document.ErrDamaged, main, "the main part is missing")
+		return nil, document.NewError(document.ErrDamaged, main, "the main presentation part is missing")
 	}
 	if err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ func (p *pptxReader) readMaster(part string) *slideMaster {
 	}
 	w := &slideWalker{p: p, name: part, master: m}
 	if err := w.walk(); err != nil { // the slides can be read without it
-		p.b.Warn("The part %s could not be read; text that it hides or strikes through may have been read.", part)
+		p.b.Warn("The part %s could not be read, so hidden or struck-through text may have been included.", part)
 	}
 	return m
 }

@@ -382,7 +382,7 @@ func (r *rtfReader) putText(s string) {
 	switch g.dest {
 	case rtfBody:
 		if r.text.Len() > 8<<20 {
-			r.b.Fail(document.NewError(document.ErrTooLarge, "", "a paragraph of more than 8 MiB"))
+			r.b.Fail(document.NewError(document.ErrTooLarge, "", "a paragraph is larger than 8 MiB"))
 			return
 		}
 		if !g.bold && strings.TrimSpace(s) != "" {

@@ -40,7 +40,7 @@ func ReadXlsx(b *document.Builder, content io.ReaderAt, size int64) error {
 	defer x.Close() // removes the temporary files of large sheets; failures are ignored
 	sheets := x.GetSheetList()
 	if len(sheets) > maxSheets {
-		return document.NewError(document.ErrTooLarge, "", "%d sheets (the limit is %d)", len(sheets), maxSheets)
+		return document.NewError(document.ErrTooLarge, "", "the workbook has %d sheets (the limit is %d)", len(sheets), maxSheets)
 	}
 	b.Doc.PageCount = len(sheets)
 	if p, err := x.GetDocProps(); err == nil {
@@ -112,7 +112,7 @@ func readSheet(b *document.Builder, x *excelize.File, w *workbook, sheet string)
 		if document.CountFilled(cells) == 0 {
 			t.AddRow(nil, api.Locator{})
 			if empty++; empty > maxEmptyRun {
-				b.Warn("The sheet %q has more than %d consecutive empty rows; the rest was skipped.", sheet, maxEmptyRun)
+				b.Warn("The sheet %q has more than %d consecutive empty rows; the rows after them were skipped.", sheet, maxEmptyRun)
 				break
 			}
 			continue

@@ -163,7 +163,7 @@ func (r *conditionReader) addRule(rule *conditionalRule) {
 }
 
 func (c *sheetCells) warnOfRules() {
-	c.w.b.Warn("The sheet %q has conditional formats that were not evaluated; text that they hide may have been read.", c.name)
+	c.w.b.Warn("The conditional formats of the sheet %q were not evaluated, so text hidden by them may have been included.", c.name)
 }
 
 // finish sorts the rules by their priority. It drops all of them if none affects whether a value is visible.

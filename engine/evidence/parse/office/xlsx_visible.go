@@ -240,7 +240,7 @@ func (w *workbook) readStyles(part string) error {
 		Differences []xlsxDifference `xml:"dxfs>dxf"`
 	}
 	if xml.Unmarshal(raw, &sheet) != nil {
-		w.b.Warn("The styles of the workbook could not be read; struck-through and hidden cells may have been read.")
+		w.b.Warn("The styles of the workbook could not be read, so struck-through and hidden cells may have been included.")
 		return nil
 	}
 	for _, d := range sheet.Differences {

@@ -99,7 +99,7 @@ const maxParagraph = 8 << 20
 // gets too long.
 func appendText(paragraph *strings.Builder, text []byte, part string) error {
 	if paragraph.Len()+len(text) > maxParagraph {
-		return document.NewError(document.ErrTooLarge, part, "a paragraph of more than 8 MiB")
+		return document.NewError(document.ErrTooLarge, part, "a paragraph is larger than 8 MiB")
 	}
 	paragraph.Write(text)
 	return nil

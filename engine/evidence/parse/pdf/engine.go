@@ -99,12 +99,12 @@ func (r *Reader) acquireEngine() (engine, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return nil, errors.New("parse: the reader is closed")
+		return nil, errors.New("parse: the PDF reader is closed")
 	}
 	if r.engine == nil {
 		e, err := r.start(r.opt)
 		if err != nil {
-			return nil, fmt.Errorf("start the PDF reader: %w", err)
+			return nil, fmt.Errorf("starting the PDF reader: %w", err)
 		}
 		r.engine = e
 	}

@@ -83,7 +83,7 @@ func TestMemoryIsLimited(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := read(t.Context(), r, document.Options{}, raw)
-			if !errors.Is(err, document.ErrTooLarge) || !strings.Contains(err.Error(), "more memory than a PDF may use (20 MB)") {
+			if !errors.Is(err, document.ErrTooLarge) || !strings.Contains(err.Error(), "more memory than the 20 MB allowed") {
 				t.Errorf("got %.300v", err)
 			}
 		})

@@ -220,7 +220,7 @@ func testPDFPictures(t *testing.T, e testEngine) {
 		picture(p)
 		p.AddPage() // blank, so no warning
 	}))
-	if want := []string{"Pages 2–3: no text layer, needs OCR: " + document.InstallOCRHint + "."}; !reflect.DeepEqual(doc.Warnings, want) {
+	if want := []string{"Pages 2–3: there is no text layer, so OCR is needed: " + document.InstallOCRHint + "."}; !reflect.DeepEqual(doc.Warnings, want) {
 		t.Errorf("warnings %q", doc.Warnings)
 	}
 }

@@ -225,10 +225,10 @@ func (m *pdfiumDocument) documentError(place string) error {
 		return err
 	}
 	if m.memory.exhausted {
-		return document.NewError(document.ErrTooLarge, place, "it needs more memory than a PDF may use (%d MB); "+
-			"print it to a new PDF or split it, then add the result", len(m.memory.mapped)>>20)
+		return document.NewError(document.ErrTooLarge, place, "the PDF needs more memory than the %d MB allowed; "+
+			"print the PDF to a new one or split it, then add the result", len(m.memory.mapped)>>20)
 	}
-	return document.NewError(document.ErrDamaged, place, "the PDF reader can't process it; print it to a new PDF and add that one instead")
+	return document.NewError(document.ErrDamaged, place, "the PDF reader can't process this file; print it to a new PDF and add the new PDF instead")
 }
 
 func (m *pdfiumDocument) readFloat(at uint32) float64 {
@@ -253,7 +253,7 @@ func (m *pdfiumDocument) callForText(name string, args ...uint64) string {
 // loadDocument copies the file into the module's memory and opens it.
 func (m *pdfiumDocument) loadDocument(content io.ReaderAt, size int64) (doc uint64, err error) {
 	if size > math.MaxInt32 {
-		return 0, document.NewError(document.ErrTooLarge, "", "a PDF of %d bytes", size)
+		return 0, document.NewError(document.ErrTooLarge, "", "the PDF has %d bytes", size)
 	}
 	at := uint32(m.call("malloc", uint64(size)))
 	buf, ok := m.mem.Read(at, uint32(size))
@@ -273,11 +273,11 @@ func (m *pdfiumDocument) loadDocument(content io.ReaderAt, size int64) (doc uint
 		case 4, 5: // a missing password, or an encryption scheme unknown to PDFium
 			return 0, document.NewError(document.ErrEncrypted, "", "a PDF")
 		}
-		return 0, document.NewError(document.ErrDamaged, "", "its page tree can't be read")
+		return 0, document.NewError(document.ErrDamaged, "", "the page tree can't be read")
 	}
 	if m.call("FPDF_GetFormType", doc) == dynamicXFAForm {
-		return 0, document.NewError(document.ErrUnsupported, "", "an XFA form, which only Adobe's programs show; "+
-			"open it there, print it to a new PDF and add that one instead")
+		return 0, document.NewError(document.ErrUnsupported, "", "the PDF is an XFA form, which only Adobe's programs can display; "+
+			"open the form in Adobe Reader, print it to a new PDF and add the new PDF instead")
 	}
 	return doc, nil
 }

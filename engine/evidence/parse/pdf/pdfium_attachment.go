@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-var errNoMemory = errors.New("PDFium has no memory left")
+var errNoMemory = errors.New("PDFium ran out of memory")
 
 const (
 	maxAttachments     = 2000

@@ -17,7 +17,7 @@ const (
 func (m *pdfiumDocument) renderPage(n int) ([]byte, error) {
 	page := m.call("FPDF_LoadPage", m.doc, uint64(n-1))
 	if page == 0 {
-		return nil, m.pageRenderError(n, "it can't be rendered")
+		return nil, m.pageRenderError(n, "the page can't be rendered")
 	}
 	defer m.call("FPDF_ClosePage", page)
 	side := func(function string) int {
@@ -26,20 +26,20 @@ func (m *pdfiumDocument) renderPage(n int) ([]byte, error) {
 	w, h := side("FPDF_GetPageWidthF"), side("FPDF_GetPageHeightF")
 	bitmap := m.call("FPDFBitmap_CreateEx", uint64(w), uint64(h), bitmapGray, 0, 0)
 	if bitmap == 0 {
-		return nil, m.pageRenderError(n, "there is not enough memory to render it")
+		return nil, m.pageRenderError(n, "there is not enough memory to render the page")
 	}
 	defer m.call("FPDFBitmap_Destroy", bitmap)
 	m.call("FPDFBitmap_FillRect", bitmap, 0, 0, uint64(w), uint64(h), 0xFFFFFFFF)
 	m.call("FPDF_RenderPageBitmap", bitmap, page, 0, 0, uint64(w), uint64(h), 0, renderFlags)
 	at, stride := uint32(m.call("FPDFBitmap_GetBuffer", bitmap)), uint32(m.call("FPDFBitmap_GetStride", bitmap))
 	if m.err != nil || stride < uint32(w) {
-		return nil, m.pageRenderError(n, "it can't be rendered")
+		return nil, m.pageRenderError(n, "the page can't be rendered")
 	}
 	out := fmt.Appendf(make([]byte, 0, w*h+32), "P5\n%d %d\n255\n", w, h)
 	for y := range h {
 		row, ok := m.mem.Read(at+uint32(y)*stride, uint32(w))
 		if !ok {
-			return nil, m.pageRenderError(n, "it can't be rendered")
+			return nil, m.pageRenderError(n, "the page can't be rendered")
 		}
 		out = append(out, row...)
 	}

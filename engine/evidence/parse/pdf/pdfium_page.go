@@ -51,7 +51,7 @@ func (r *pageReader) readWords(objects *objectReader) error {
 	}
 	count := int(int32(m.call("FPDFText_CountChars", text)))
 	if count > maxPageChars {
-		return document.NewError(document.ErrTooLarge, formatPage(r.out.number), "%d characters on one page", count)
+		return document.NewError(document.ErrTooLarge, formatPage(r.out.number), "the page has too many characters (%d)", count)
 	}
 	v := objects.testVisibility()
 	b := wordBuilder{page: r.out}

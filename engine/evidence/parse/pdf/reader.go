@@ -28,10 +28,10 @@ func (r *Reader) Read(b *document.Builder, content io.ReaderAt, size int64) erro
 			return err
 		}
 		if pages <= 0 {
-			return document.NewError(document.ErrDamaged, "", "it has no pages")
+			return document.NewError(document.ErrDamaged, "", "the PDF has no pages")
 		}
 		if pages > r.opt.MaxPages {
-			return document.NewError(document.ErrTooLarge, "", "it has %d pages (the limit is %d); split it", pages, r.opt.MaxPages)
+			return document.NewError(document.ErrTooLarge, "", "the PDF has %d pages (the limit is %d); split it", pages, r.opt.MaxPages)
 		}
 		b.Doc.PageCount = pages
 		b.Doc.Title = cleanPDFTitle(doc.title())
@@ -97,7 +97,7 @@ func readPages(b *document.Builder, doc engineDocument, flow *flowWriter) error 
 			chars += len(w.text) + 1
 		}
 		if flow.textBytes += int64(chars); flow.textBytes > b.MaxTextBytes() {
-			return document.NewError(document.ErrTooLarge, formatPage(n), "it contains more than %d bytes of text", b.MaxTextBytes())
+			return document.NewError(document.ErrTooLarge, formatPage(n), "the document contains more than %d bytes of text", b.MaxTextBytes())
 		}
 		flow.pages = append(flow.pages, layout)
 	}
@@ -124,13 +124,13 @@ func readPages(b *document.Builder, doc engineDocument, flow *flowWriter) error 
 	}
 	switch {
 	case len(broken) == b.Doc.PageCount:
-		return document.NewError(document.ErrDamaged, "", "none of its %d pages can be read", b.Doc.PageCount)
+		return document.NewError(document.ErrDamaged, "", "none of the PDF's %d pages can be read", b.Doc.PageCount)
 	case len(silent) > 0 && b.HasOCR():
 		return document.NewError(document.ErrEmpty, "", "%d of %d pages are images in which no text was recognized", len(silent), b.Doc.PageCount)
 	case len(silent) > 0:
 		return document.NewError(document.ErrNoTextLayer, "", "%d of %d pages are images; %s", len(silent), b.Doc.PageCount, document.InstallOCRHint)
 	}
-	return document.NewError(document.ErrEmpty, "", "its %d pages are blank", b.Doc.PageCount)
+	return document.NewError(document.ErrEmpty, "", "the PDF's %d pages are blank", b.Doc.PageCount)
 }
 
 // formatPages formats page numbers, as in "Page 3" or "Pages 3, 5–9". It shortens runs and truncates long lists.

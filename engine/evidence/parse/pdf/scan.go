@@ -53,7 +53,7 @@ func recognizeScans(b *document.Builder, doc engineDocument, scans []scannedPage
 	for i := range scans {
 		s := &scans[i]
 		if i >= maxOCRPages {
-			b.Warn("More than %d pages are images; the rest were skipped.", maxOCRPages)
+			b.Warn("More than %d pages are images; images after that were skipped.", maxOCRPages)
 			break
 		}
 		picture, err := doc.renderPage(s.number)
@@ -102,14 +102,14 @@ func warnUnreadScans(b *document.Builder, scans []scannedPage) (pagesWithoutText
 		}
 	}
 	if len(pagesWithoutText) > 0 && !b.HasOCR() {
-		b.Warn("%s: no text layer, needs OCR: %s.", formatPages(pagesWithoutText), document.InstallOCRHint)
+		b.Warn("%s: there is no text layer, so OCR is needed: %s.", formatPages(pagesWithoutText), document.InstallOCRHint)
 	} else if len(pagesWithoutText) > 0 {
-		b.Warn("%s: no text layer, and no text was recognized.", formatPages(pagesWithoutText))
+		b.Warn("%s: there is no text layer, and no text was recognized.", formatPages(pagesWithoutText))
 	}
 	if len(stamped) > 0 && !b.HasOCR() {
-		b.Warn("%s: an image with a few words of text; only these were read: %s.", formatPages(stamped), document.InstallOCRHint)
+		b.Warn("%s: only a few words of text were read, because everything else is an image: %s.", formatPages(stamped), document.InstallOCRHint)
 	} else if len(stamped) > 0 {
-		b.Warn("%s: an image with a few words of text; only these were read.", formatPages(stamped))
+		b.Warn("%s: only a few words of text were read, because everything else is an image.", formatPages(stamped))
 	}
 	return pagesWithoutText
 }

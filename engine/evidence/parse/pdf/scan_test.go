@@ -107,7 +107,7 @@ func TestScannedPDF(t *testing.T) {
 	if doc, err = readWith(t, nil, raw); err != nil {
 		t.Fatal(err)
 	}
-	if len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "Page 2: no text layer, needs OCR: install tesseract") {
+	if len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "Page 2: there is no text layer, so OCR is needed: install Tesseract") {
 		t.Errorf("warnings %q", doc.Warnings)
 	}
 	only := documenttest.PDF(t, func(p *fpdf.Fpdf) {
@@ -115,7 +115,7 @@ func TestScannedPDF(t *testing.T) {
 		p.RegisterImageOptionsReader("scan", fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(blankPNG(t)))
 		p.ImageOptions("scan", 0, 0, 210, 297, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
 	})
-	if _, err := readWith(t, nil, only); !errors.Is(err, document.ErrNoTextLayer) || !strings.Contains(err.Error(), "install tesseract") {
+	if _, err := readWith(t, nil, only); !errors.Is(err, document.ErrNoTextLayer) || !strings.Contains(err.Error(), "install Tesseract") {
 		t.Errorf("without a program: %v", err)
 	}
 	if _, err := readWith(t, eye{func([]byte) (string, error) { return "", nil }}, only); !errors.Is(err, document.ErrEmpty) {
@@ -179,9 +179,9 @@ func TestStampedScan(t *testing.T) {
 		}}, ""},
 		"fails": {
 			eye{func([]byte) (string, error) { return "", errors.New("no memory") }},
-			"Page 1: no memory. Page 1: an image with a few words of text; only these were read.",
+			"Page 1: no memory. Page 1: only a few words of text were read, because everything else is an image.",
 		},
-		"no program": {nil, "Page 1: an image with a few words of text; only these were read: " + document.InstallOCRHint + "."},
+		"no program": {nil, "Page 1: only a few words of text were read, because everything else is an image: " + document.InstallOCRHint + "."},
 	} {
 		doc, err := readWith(t, tt.o, raw)
 		if err != nil {

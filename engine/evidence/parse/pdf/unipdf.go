@@ -25,7 +25,7 @@ func EngineName() (string, error) {
 	if err != nil {
 		return "unipdf", err
 	}
-	return "unipdf, with a valid key", e.close()
+	return "unipdf with a valid license key", e.close()
 }
 
 // startEngine starts the PDF engine.
@@ -93,7 +93,7 @@ func (d *unipdfDocument) runCancelable(place string, do func() error) error {
 		defer close(ended)
 		defer func() {
 			if p := recover(); p != nil {
-				answer <- document.NewError(document.ErrDamaged, place, "its parser stopped unexpectedly (%v)", p)
+				answer <- document.NewError(document.ErrDamaged, place, "the parser stopped unexpectedly (%v)", p)
 			}
 		}()
 		answer <- do()

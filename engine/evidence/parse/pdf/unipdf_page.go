@@ -38,7 +38,7 @@ func newUnipdfPage(page *model.PdfPage, n int) (*unipdfPage, error) {
 	r := &unipdfPage{page: page, left: maxPageObjects}
 	r.out = &pageContent{number: n, x: area.Llx, y: area.Lly, w: area.Urx - area.Llx, h: area.Ury - area.Lly}
 	if !(r.out.w > 0 && r.out.h > 0) || math.IsInf(r.out.w+r.out.h, 0) {
-		return nil, fmt.Errorf("a page of %g by %g points", r.out.w, r.out.h)
+		return nil, fmt.Errorf("the page is %g by %g points in size", r.out.w, r.out.h)
 	}
 	if turned, err := page.GetRotate(); err == nil {
 		r.out.rotation = int((turned%360+360)%360) / 90
@@ -65,7 +65,7 @@ func (r *unipdfPage) readWords() error {
 // has the height of the font size.
 func (r *unipdfPage) buildWords(marks []extractor.TextMark) error {
 	if len(marks) > maxPageChars {
-		return document.NewError(document.ErrTooLarge, formatPage(r.out.number), "%d characters on one page", len(marks))
+		return document.NewError(document.ErrTooLarge, formatPage(r.out.number), "the page has too many characters (%d)", len(marks))
 	}
 	b := wordBuilder{page: r.out}
 	for i, m := range marks {

@@ -24,7 +24,7 @@ func (h *htmlReader) read(text string) error {
 	b := h.b
 	switch n := strings.Count(text, "<"); {
 	case n > maxHTMLTags:
-		return document.NewError(document.ErrTooLarge, "", "it contains more than %d HTML tags; split it", maxHTMLTags)
+		return document.NewError(document.ErrTooLarge, "", "the document contains more than %d HTML tags; split it", maxHTMLTags)
 	case n > lightHTMLTags:
 		if err := b.BeginHeavy(); err != nil {
 			return err

@@ -75,7 +75,7 @@ func appendPieces(b *document.Builder, pieces []mailPiece) {
 		if p.isQuoted && hasOwn && len(p.part.Doc.Blocks) > 0 {
 			b.CloseHeadings()
 			b.AddHeading(1, QuotedHeading, p.part.Doc.Blocks[0].Locator)
-			b.Warn("Text that the mail quotes from earlier messages doesn't count as evidence; add these messages as well.")
+			b.Warn("Text quoted from earlier messages doesn't count as evidence; add those messages as well.")
 		}
 		b.AppendPart(p.part)
 		b.CloseHeadings()

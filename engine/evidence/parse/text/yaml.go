@@ -48,7 +48,7 @@ func ReadYAML(b *document.Builder, text string) error {
 		}
 		if err != nil {
 			b.Warn(
-				"It is not valid YAML throughout (%s); it was read as plain text.",
+				"The file is not entirely valid YAML (%s), so it was read as plain text.",
 				document.CleanLine(document.CutAtSpace(strings.TrimPrefix(err.Error(), "yaml: "), 120)),
 			)
 			return ReadPlain(b, text)

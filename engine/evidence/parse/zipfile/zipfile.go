@@ -28,7 +28,7 @@ func OpenWithPartLimit(content io.ReaderAt, size int64) (*zip.Reader, error) {
 		return nil, document.DamagedError("the zip directory", err)
 	}
 	if len(z.File) > MaxParts {
-		return nil, document.NewError(document.ErrTooLarge, "", "the archive has %d parts (the limit is %d)", len(z.File), MaxParts)
+		return nil, document.NewError(document.ErrTooLarge, "", "the archive has %d files (the limit is %d)", len(z.File), MaxParts)
 	}
 	return z, nil
 }
@@ -46,7 +46,7 @@ func OpenOfficeDocument(b *document.Builder, content io.ReaderAt, size int64) (*
 			return nil, document.NewError(document.ErrEncrypted, f.Name, "")
 		}
 		if n := f.UncompressedSize64; n > MaxPart {
-			return nil, document.NewError(document.ErrTooLarge, f.Name, "unpacks to %d bytes", n)
+			return nil, document.NewError(document.ErrTooLarge, f.Name, "the file unpacks to %d bytes", n)
 		}
 		if err := RefuseBomb(f); err != nil {
 			return nil, err
@@ -64,7 +64,7 @@ func IsEncrypted(f *zip.File) bool { return f.Flags&0x1 != 0 }
 // RefuseBomb returns an error if a large entry has an implausible compression ratio, like a zip bomb.
 func RefuseBomb(f *zip.File) error {
 	if n := f.UncompressedSize64; n > ratioFrom && n/max(f.CompressedSize64, 1) > maxRatio {
-		return document.NewError(document.ErrTooLarge, f.Name, "unpacks to %d times its size, like a zip bomb", n/max(f.CompressedSize64, 1))
+		return document.NewError(document.ErrTooLarge, f.Name, "the file unpacks to %d times its size, like a zip bomb", n/max(f.CompressedSize64, 1))
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ type partReader struct {
 func (p *partReader) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
 	if p.remaining -= int64(n); p.remaining < 0 {
-		return 0, document.NewError(document.ErrTooLarge, p.place, "unpacks to more than allowed")
+		return 0, document.NewError(document.ErrTooLarge, p.place, "the file unpacks to more than the allowed size")
 	}
 	return n, err
 }

@@ -170,15 +170,15 @@ func TestDamagedWeightsAreRefused(t *testing.T) {
 		"not a reader's weights file":     []byte("PK\x03\x04"),
 		"truncated":                       file[:20],
 		"truncated or damaged":            file[:len(file)-100],
-		"SHA-256 is wrong":                flipped,
-		"its tensors don't have the size": signed(body[:len(body)-4]),
-		"given in its header":             signed(append(slices.Clone(body), 0)),
-		"shape that this program can't":   header(`"layers":2`, `"layers":2000000`),
+		"wrong SHA-256":                   flipped,
+		"the tensors don't have the size": signed(body[:len(body)-4]),
+		"given in the header":             signed(append(slices.Clone(body), 0)),
+		"support the network's shape":     header(`"layers":2`, `"layers":2000000`),
 		"multiples of 16":                 header(`"width":32`, `"width":40`),
-		"its labels are [yes no]":         header(`["states","part","plans","contradicts","silent"]`, `["yes","no"]`),
-		"its vocabulary is not valid":     header(`"vocabulary_bytes":103`, `"vocabulary_bytes":-1`),
-		"length given in its header":      header(`"words":22`, `"words":21`),
-		"its header is not valid":         header(`"layers":2`, `"layers":"two"`),
+		"the labels are [yes no]":         header(`["states","part","plans","contradicts","silent"]`, `["yes","no"]`),
+		"the vocabulary is not valid":     header(`"vocabulary_bytes":103`, `"vocabulary_bytes":-1`),
+		"length given in the header":      header(`"words":22`, `"words":21`),
+		"the header is not valid":         header(`"layers":2`, `"layers":"two"`),
 	} {
 		if _, err := Parse(b); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

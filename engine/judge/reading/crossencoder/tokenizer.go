@@ -27,7 +27,7 @@ type tokenizer struct {
 
 func newTokenizer(pieces []string, n int) (*tokenizer, error) {
 	if len(pieces) != n {
-		return nil, errors.New("its vocabulary doesn't have the length given in its header")
+		return nil, errors.New("the vocabulary doesn't have the length given in the header")
 	}
 	t := tokenizer{ids: make(map[string]int32, n)}
 	for i, p := range pieces {
@@ -37,7 +37,7 @@ func newTokenizer(pieces []string, n int) (*tokenizer, error) {
 	for name, id := range map[string]*int32{unknownPiece: &t.unknown, firstPiece: &t.first, endPiece: &t.end} {
 		var found bool
 		if *id, found = t.ids[name]; !found {
-			return nil, errors.New("its vocabulary lacks " + name)
+			return nil, errors.New("the vocabulary lacks " + name)
 		}
 	}
 	return &t, nil

@@ -50,11 +50,11 @@ func (h *header) check() error {
 	switch {
 	case h.Layers < 1 || h.Layers > maxLayers || h.Width < step || h.Width > maxWidth || h.Inner < step || h.Inner > maxInner ||
 		h.Heads < 1 || h.Words < 1 || h.Words > maxWords || h.Positions < minPositions || h.Positions > maxPositions:
-		return errors.New("its network has a shape that this program can't compute")
+		return errors.New("this version of the program doesn't support the network's shape")
 	case h.Width%step != 0 || h.Inner%step != 0 || h.Width%h.Heads != 0 || h.Width/h.Heads%step != 0 || h.Width/h.Heads > maxHeadWidth:
-		return fmt.Errorf("its network's widths are not multiples of %d", step)
+		return fmt.Errorf("the widths of the network are not multiples of %d", step)
 	case !slices.Equal(h.Labels, reading.Labels):
-		return fmt.Errorf("its labels are %v, not %v", h.Labels, reading.Labels)
+		return fmt.Errorf("the labels are %v instead of %v", h.Labels, reading.Labels)
 	}
 	return nil
 }
@@ -110,14 +110,14 @@ func ReadFile(path string) (*Network, error) {
 func Parse(file []byte) (*Network, error) {
 	body := len(file) - sha256.Size
 	if !bytes.HasPrefix(file, []byte(Magic)) {
-		return nil, errors.New("this is not a reader's weights file; train.py writes one, named reader.bin")
+		return nil, errors.New("this is not a reader's weights file; use a reader.bin file created by train.py")
 	}
 	if body < len(Magic)+4 {
 		return nil, errors.New("the weights file is truncated")
 	}
 	sum := sha256.Sum256(file[:body])
 	if !bytes.Equal(sum[:], file[body:]) {
-		return nil, errors.New("the weights file is truncated or damaged (its SHA-256 is wrong); copy it again")
+		return nil, errors.New("the weights file is truncated or damaged (wrong SHA-256 hash); copy it again")
 	}
 	n := &Network{sha256: hex.EncodeToString(sum[:])}
 	if err := n.parse(file[len(Magic):body]); err != nil {
@@ -126,7 +126,7 @@ func Parse(file []byte) (*Network, error) {
 	return n, nil
 }
 
-var errCut = errors.New("its tensors don't have the size given in its header")
+var errCut = errors.New("the tensors don't have the size given in the header")
 
 func (n *Network) parse(data []byte) error {
 	length := int(binary.LittleEndian.Uint32(data))
@@ -134,14 +134,14 @@ func (n *Network) parse(data []byte) error {
 		return errCut
 	}
 	if err := json.Unmarshal(data[:length], &n.header); err != nil {
-		return fmt.Errorf("its header is not valid: %w", err)
+		return fmt.Errorf("the header is not valid: %w", err)
 	}
 	if err := n.check(); err != nil {
 		return err
 	}
 	data = data[length:]
 	if n.VocabularyBytes < 0 || n.VocabularyBytes > len(data) || !utf8.Valid(data[:n.VocabularyBytes]) {
-		return errors.New("its vocabulary is not valid")
+		return errors.New("the vocabulary is not valid")
 	}
 	var err error
 	if n.tokenizer, err = newTokenizer(strings.Split(string(data[:n.VocabularyBytes]), "\n"), n.Words); err != nil {
@@ -162,7 +162,7 @@ func (n *Network) parse(data []byte) error {
 	case t.short || len(t.data) > 0:
 		return errCut
 	case t.invalid:
-		return errors.New("it contains weights that are not numbers")
+		return errors.New("the file contains weights that are not numbers")
 	}
 	return nil
 }
