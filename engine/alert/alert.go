@@ -155,7 +155,7 @@ func recordChangeInAudit(tx *store.Tx, by api.Caller, action string, r *store.Al
 	})
 }
 
-// Update changes a rule. If the condition it watches changes, its state is reset.
+// Update changes a rule. If the rule's condition changes, the rule's state is reset.
 func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAlertInput) (*api.AlertRule, error) {
 	now, err := s.Get(ctx, by, &in.AlertInput)
 	if err != nil {
@@ -354,7 +354,7 @@ func isBreached(r *api.AlertRule, v float64) bool {
 	return v == r.Threshold
 }
 
-// isWorse reports whether v is worse than the value than, given the rule's comparison operator.
+// isWorse reports whether v is a worse value than the other one under a rule's comparison operator.
 func isWorse(operator string, v, than float64) bool {
 	switch operator {
 	case "gt", "gte":

@@ -22,7 +22,7 @@ import (
 // Format is the archive format that this package writes.
 const Format = "service-archive/1"
 
-// The names of the files in every archive.
+// The names of the files that every archive contains.
 const (
 	manifestFile  = "manifest.json"
 	signatureFile = "manifest.sig"

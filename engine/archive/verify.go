@@ -160,7 +160,7 @@ func (c *checker) checkFilesAgainstManifest() {
 	}
 }
 
-// isMisnamed reports whether the name of a document's or report's file contains a hash other than that of its content.
+// isMisnamed reports whether the hash in the name of a document or report file differs from the hash of the content.
 func (c *checker) isMisnamed(f File) bool {
 	folder := path.Dir(f.Path)
 	return (folder == "documents" || folder == "reports") && !strings.HasPrefix(path.Base(f.Path), f.SHA256+"-")
@@ -201,7 +201,7 @@ func (c *checker) checkAuditChain() {
 	}
 }
 
-// ReadEvents reads the records of an exported chain, one per line.
+// ReadEvents reads the records of an exported audit chain, one per line.
 func ReadEvents(r io.Reader) iter.Seq2[api.AuditEvent, error] {
 	return decodeJSONLines[api.AuditEvent](r)
 }

@@ -8,8 +8,8 @@ import (
 // adoptInterval is the time between two checks for work that killed processes left unfinished.
 const adoptInterval = 10 * time.Second
 
-// adoptAbandoned continues what other processes on the same database have left behind. Workflow runs are not included,
-// because they have leases of their own.
+// adoptAbandoned continues work that other processes using the same database have left unfinished. It doesn't include
+// workflow runs, which have their own leases.
 func (w *Worker) adoptAbandoned(ctx context.Context) {
 	for what, do := range map[string]func(context.Context) error{
 		"documents": w.o.Evidence.EnqueueUnread, "agent runs": w.o.Agents.FailAbandonedRuns,

@@ -23,7 +23,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Options are what a worker needs. All fields are required.
+// Options holds the dependencies of a worker. All fields are required.
 type Options struct {
 	DB        *store.DB
 	Clock     func() time.Time
@@ -80,7 +80,8 @@ func (w *Worker) Start(ctx context.Context) error {
 	return w.o.Workflows.Start(ctx)
 }
 
-// repeatAsLeader calls do at every interval until ctx ends, except while another process on the same database leads.
+// repeatAsLeader calls do at every interval until ctx ends, except while another process using the same database is the
+// leader.
 func (w *Worker) repeatAsLeader(ctx context.Context, interval time.Duration, do func(context.Context)) {
 	ticks, stop := w.o.NewTicker(interval)
 	defer stop()

@@ -98,7 +98,7 @@ func (s *Service) Start(ctx context.Context, o *Schedule) error {
 	return nil
 }
 
-// Close stops the schedule and waits for it.
+// Close stops the schedule and waits until it has ended.
 func (s *Service) Close() {
 	if s.stop != nil {
 		s.stop()

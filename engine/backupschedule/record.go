@@ -42,11 +42,11 @@ type Drill struct {
 }
 
 const (
-	// statusFile is in the data folder.
+	// statusFile is the name of the file in the data folder that holds the status of the backups.
 	statusFile = "backup.json"
 	// recordSuffix is appended to the name of a scheduled backup to form that of its record.
 	recordSuffix = ".json"
-	// nameLayout is the name of a scheduled backup, with the time in UTC.
+	// nameLayout is the time layout for the file names of scheduled backups, with the time in UTC.
 	nameLayout = "service-2006-01-02T150405Z.bak"
 	maxJSON    = 1 << 20
 )

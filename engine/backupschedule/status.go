@@ -62,7 +62,7 @@ type Summary struct {
 	Remedy string
 }
 
-// Summarize describes the status at a time.
+// Summarize describes the status as of the given time.
 func (s Status) Summarize(now time.Time) Summary {
 	if s.Schedule == nil {
 		return s.summarizeManual(now)
@@ -101,7 +101,7 @@ func (s Status) Summarize(now time.Time) Summary {
 	return Summary{LevelOK, last, public, ""}
 }
 
-// summarizeManual describes the status without a schedule.
+// summarizeManual describes the status if there is no schedule.
 func (s Status) summarizeManual(now time.Time) Summary {
 	remedy := "start the daemon with --backup-every 24h --backup-to FOLDER"
 	newest := s.Manual

@@ -18,7 +18,7 @@ type Verification struct {
 
 // Verify restores the backup at path into a temporary folder in o.Dir, compares the result with the backup, and
 // verifies it like `service audit verify` does: the audit trail of every organization, every record and every file.
-// Files that were left out are no error.
+// Files that the backup left out don't count as errors.
 func Verify(ctx context.Context, path string, o store.Options, r store.ReadOptions) (v Verification, err error) {
 	var problems, missing []string
 	r.Check = func(ctx context.Context, db *store.DB) error {

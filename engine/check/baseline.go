@@ -16,7 +16,7 @@ import (
 // thresholds and results.
 const MaxRecordBytes = 64 << 20
 
-// Format names of the files that are read back.
+// Names of the formats of files that the program writes and reads back.
 const (
 	baselineFormat  = "service-baseline/1"
 	thresholdFormat = "service-threshold/1"
@@ -228,9 +228,9 @@ type Diff struct {
 	Catalogs *CatalogChange `json:"catalogs,omitempty"`
 }
 
-// CompareBaselines returns the changes in gaps from before to after, by the rules used to compare
-// versions of a gap analysis. If both sides name their controls, they may have different catalogs: the controls that
-// both have are compared.
+// CompareBaselines returns the changes in gaps from before to after, by the rules used to compare versions of a gap
+// analysis. If both baselines list their controls, they can come from different catalogs; only the controls in both are
+// compared.
 func CompareBaselines(before, after *Baseline, beforeName, afterName string) (*Diff, error) {
 	scope := before.comparisonScope
 	var catalogs *CatalogChange

@@ -16,7 +16,8 @@ type Change struct {
 	Why string `json:"why,omitempty"`
 }
 
-// CatalogChange describes how the controls of two sides with different catalogs differ. Only controls of both sides are compared.
+// CatalogChange describes how the controls of two sides with different catalogs differ. Only controls that exist on
+// both sides are compared.
 type CatalogChange struct {
 	Before   string           `json:"before"`
 	After    string           `json:"after"`
@@ -73,7 +74,7 @@ func wordingHash(i *api.SoAItem) string {
 	return fingerprint(parts...)
 }
 
-// WithControls returns the baseline with what is needed to explain changes. It is not written to files.
+// WithControls returns the baseline with the data needed to explain changes, which is not written to files.
 func (b *Baseline) WithControls(f *Facts) *Baseline {
 	out := *b
 	out.basis, out.controls = f.Basis, map[string]*Control{}
@@ -174,7 +175,7 @@ func (c *CatalogChange) describe() string {
 		c.Before, c.After, prose.Count(c.Compared, "control", "controls"), len(c.Added), len(c.Removed), len(c.Renamed))
 }
 
-// lists returns the nonempty lists of controls with their headings.
+// lists returns the lists of controls that are not empty, with their headings.
 func (c *CatalogChange) lists() (out []controlList) {
 	names := func(all []ControlName) (lines []string) {
 		for _, n := range all {

@@ -116,7 +116,7 @@ func escapeLeadingColons(s string) string {
 	return s
 }
 
-// format formats a location for people.
+// format returns a location in human-readable form.
 func (p Place) format() string {
 	p.Path = escapeLeadingColons(p.Path)
 	switch {
@@ -287,7 +287,7 @@ func (f *Figures) formatNotRead() string {
 	return api.DescribeNotRead(f.NotRead) + ", in " + prose.Count(f.IncompleteDocuments, "document", "documents")
 }
 
-// formatCoverage formats the coverage for people.
+// formatCoverage returns the coverage in human-readable form.
 func (r *Result) formatCoverage() string {
 	if r.Figures.Coverage == nil {
 		return "unknown"

@@ -91,7 +91,8 @@ type Setting struct {
 	apply  func(p *Policy, values []string) error
 }
 
-// AnySeverity means every severity. A severity setting has this value if it is given without one.
+// AnySeverity means every severity. It is the value of a severity setting that is given without a
+// severity.
 const AnySeverity = "any"
 
 // Settings lists all settings.
@@ -231,7 +232,7 @@ var Settings = []Setting{
 	},
 }
 
-// trimDistinctValues returns the values without surrounding space, duplicates and empty ones.
+// trimDistinctValues trims the values and returns them without duplicates and empty values.
 func trimDistinctValues(v []string) []string {
 	out := []string{}
 	for _, w := range v {

@@ -49,9 +49,10 @@ type embedderSlot struct {
 	model *embed.Model
 }
 
-// TrainAhead starts training the embedder of a catalog version in the background. Documents read meanwhile are stored
-// at once and embedded when it is trained. It returns immediately. If several versions are requested during a training, only
-// the last is trained next; the others are trained when they are needed.
+// TrainAhead starts training the embedder of a catalog version in the background. TrainAhead returns immediately.
+// Documents read in the meantime are stored at once and embedded once the embedder is trained. If several versions are
+// requested while another one is being trained, only the last of them is trained next; the others are trained when they
+// are needed.
 func (s *Service) TrainAhead(version string) {
 	s.embedders.ahead.Store(true)
 	for {

@@ -84,7 +84,8 @@ func (s *Service) testRemoteEmbedderIfNeeded(ctx context.Context) error {
 	return refusalIfTooWeak(o.embedder, now.Score)
 }
 
-// testRemoteEmbedderOrWait tests the remote embedder if that hasn't been done since the start, or waits a moment for the test.
+// testRemoteEmbedderOrWait tests the remote embedder if it hasn't been tested since the start, or waits a moment for a
+// running test.
 func (s *Service) testRemoteEmbedderOrWait(ctx context.Context) {
 	if _, score := s.remote.acceptedScore(); score != nil || s.remote.lastError() != nil {
 		return

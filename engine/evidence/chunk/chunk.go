@@ -260,8 +260,8 @@ func isUnder(path, parent []string) bool {
 	return len(path) >= len(parent) && slices.Equal(path[:len(parent)], parent)
 }
 
-// areRelatedSections reports whether two sections are the same or siblings, or one is below the other or below
-// one of its siblings.
+// areRelatedSections reports whether two sections are the same, are siblings, or one is a descendant of the other or of
+// the other's sibling.
 func areRelatedSections(a, b []string) bool {
 	n := len(commonPrefix(a, b))
 	return n > 0 && (n >= len(a)-1 || n >= len(b)-1)

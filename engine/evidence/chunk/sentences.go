@@ -8,7 +8,7 @@ import (
 
 // abbreviations lists abbreviations that don't end a sentence, in lower case and without the final
 // dot. Abbreviations that may end a sentence, such as "etc." and "inc.", are not listed, because
-// there the following text decides.
+// the text that follows decides whether they do.
 var abbreviations = wordSet(
 	"e.g",
 	"i.e",

@@ -36,7 +36,7 @@ const MinScore Score = 0.75
 // String returns the score in percent.
 func (s Score) String() string { return fmt.Sprintf("%.0f%%", float64(s)*100) }
 
-// Test measures an embedder with the built-in questions. Its error is the embedder's.
+// Test measures an embedder with the built-in questions. Any error comes from the embedder.
 func Test(ctx context.Context, e Embedder) (Score, error) {
 	all := Questions()
 	texts := make([]string, 0, 2*len(all))

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// trainingSet is a corpus in numeric form: the documents to be found, and the texts that should lead to them.
+// trainingSet is a corpus in numeric form: the documents to be found, and the texts that should find them.
 type trainingSet struct {
 	vocab             *vocabulary
 	cooccurrenceTexts [][]int32 // stems of every distinct text, for counting

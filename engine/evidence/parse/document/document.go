@@ -50,7 +50,7 @@ type Document struct {
 	Readers map[string]int
 }
 
-// AddReader records that a reader with a certain version read the document.
+// AddReader records the name and version of a reader that read the document.
 func (d *Document) AddReader(name string, version int) { d.Readers[name] = version }
 
 // TimeoutError returns the error for a document that took longer than allowed.

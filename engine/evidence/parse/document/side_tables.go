@@ -81,8 +81,8 @@ func (t *TableWriter) finishSides() {
 	t.sides = nil
 }
 
-// findGaps returns the indexes of the columns that are empty in all rows, and for each run of such columns between
-// other columns only the first. Titles, which may span columns, are ignored.
+// findGaps returns the indexes of the columns that are empty in all rows. From a run of such columns between other
+// columns, it returns only the first. Titles, which may span columns, are ignored.
 func findGaps(rows []Row) (gaps []int) {
 	var isFilled []bool
 	for _, r := range rows {

@@ -48,8 +48,8 @@ func renderRow(header, cells []string, answers []bool) string {
 	return strings.Join(parts, "; ")
 }
 
-// answerColumns returns which columns contain answers, or stand for an answer that is marked in them. It returns nil
-// if there are no such columns.
+// answerColumns returns the columns that contain answers, or that represent an answer to be marked. It returns nil if
+// there are no such columns.
 func answerColumns(header []string) []bool {
 	var out []bool
 	yes, no := false, false

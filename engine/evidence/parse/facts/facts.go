@@ -343,7 +343,7 @@ func (f *factCollector) scanLine(s string) {
 	}
 }
 
-// scanPart reads a fact from a part of a line.
+// scanPart reads a fact from one part of a line that was split into parts.
 func (f *factCollector) scanPart(part string) {
 	if key, value, ok := strings.Cut(part, ":"); ok {
 		if kind, _ := document.FactKindOf(key); kind != document.FactTitle { // many forms have a line "Title: "

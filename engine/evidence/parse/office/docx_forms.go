@@ -17,7 +17,7 @@ type wordField struct {
 	entries             []string
 }
 
-// readForm follows the form fields and content controls, and writes the values that aren't stored as text.
+// readForm processes form fields and content controls, and writes the values that aren't stored as text.
 func (w *wordWalker) readForm(e xml.StartElement) {
 	val := attrValue(e, "val")
 	on := flagOff

@@ -313,7 +313,7 @@ func (w *wordWalker) startVisibility(e xml.StartElement) {
 	}
 }
 
-// trackDeletion follows tracked deletions, whose content the walker skips.
+// trackDeletion processes tracked deletions, whose content the walker skips.
 func (w *wordWalker) trackDeletion(e xml.StartElement) {
 	var box *wordBox
 	if n := len(w.boxes); n > 0 {

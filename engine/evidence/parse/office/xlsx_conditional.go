@@ -51,7 +51,7 @@ func (w *workbook) lookChange(d xlsxDifference) (c lookChange) {
 	return c
 }
 
-// applyTo returns a cell's appearance after the changes.
+// applyTo returns a cell's appearance after applying the changes.
 func (c lookChange) applyTo(l cellLook) cellLook {
 	if c.color != nil {
 		l.color, l.hasConditionalColor = *c.color, true
@@ -66,7 +66,7 @@ func (c lookChange) applyTo(l cellLook) cellLook {
 	return l
 }
 
-// orElse returns the changes of c, completed by those of a rule with a lower priority.
+// orElse returns the changes of c, supplemented by those of a rule with a lower priority.
 func (c lookChange) orElse(next lookChange) lookChange {
 	return lookChange{
 		color: cmp.Or(c.color, next.color), fill: cmp.Or(c.fill, next.fill), isStruck: cmp.Or(c.isStruck, next.isStruck),
@@ -190,8 +190,8 @@ func (c *sheetCells) rulesInRow(row int) (out []*conditionalRule) {
 	return out
 }
 
-// applyRules returns a cell's appearance after the changes of the rules whose conditions it meets. texts are the cells
-// of the row as displayed.
+// applyRules returns a cell's appearance after applying the changes of the rules whose conditions the cell meets. texts
+// are the cells of the row as displayed.
 func (c *sheetCells) applyRules(rules []*conditionalRule, look cellLook, texts []string, row, column int, v cellValue) cellLook {
 	var made lookChange
 	for _, rule := range rules {
@@ -271,8 +271,8 @@ var comparisonOperators = map[string]string{
 	"=": "equal", "<>": "notEqual", "<": "lessThan", "<=": "lessThanOrEqual", ">": "greaterThan", ">=": "greaterThanOrEqual",
 }
 
-// expression evaluates a constant, or a formula that compares a cell of the same row. Formulas are written for the first cell
-// of the range.
+// expression evaluates a constant, or a formula that compares a cell in the same row. Formulas are written for the
+// first cell of the range.
 func (r *conditionalRule) expression(formula string) func(cellValue) bool {
 	formula = strings.TrimSpace(strings.TrimPrefix(formula, "="))
 	switch n, err := strconv.ParseFloat(formula, 64); {
@@ -348,7 +348,7 @@ func (r *conditionalRule) comparison(operator string, formulas []string) func(ce
 	return func(v cellValue) bool { return !v.isError && accepts(v) }
 }
 
-// compare orders values as spreadsheets do: numbers precede texts, and case is ignored.
+// compare orders values as spreadsheets do: numbers come before text, and case is ignored.
 func (v cellValue) compare(other cellValue) int {
 	switch {
 	case v.text == "" && !v.isNumber && other.isNumber: // an empty cell is zero

@@ -101,8 +101,8 @@ func endOfCells(piece []byte) int {
 	}
 }
 
-// hidingMarks contains marks, at least one of which occurs in every sheet with hidden rows, columns or pieces of text.
-// cellMarks is the same for sheets with a formula without a value or with cells written in an unusual way.
+// hidingMarks contains byte sequences, at least one of which occurs in every sheet with hidden rows, columns or pieces
+// of text. cellMarks is the same for sheets with a formula without a value or with cells written in an unusual way.
 var (
 	hidingMarks = []string{"hidden", "zeroHeight", `ht="0`, "ht='0", `width="0`, "width='0", "rPr"}
 	cellMarks   = []string{"f></", "/></", "v></v", "v/>", ":row", ">\n", ">\r", "> "}

@@ -594,7 +594,7 @@ type sheetCell struct {
 	hasFormula, hasValue bool
 }
 
-// begin reads the attributes of the cell that the current tag begins. It sets *column if the tag states it.
+// begin reads the attributes of the cell that the current tag begins. It sets *column if the tag contains the column.
 func (c *sheetCell) begin(s *tagScanner, column *int) {
 	*c = sheetCell{isNumber: true, shared: -1}
 	s.eachAttr(func(key, raw []byte) bool {

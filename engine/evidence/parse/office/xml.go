@@ -167,7 +167,7 @@ func readCoreProperties(b *document.Builder, z *zip.Reader) {
 	}
 }
 
-// readOrigin adds the name of the program that wrote a document as page furniture if a custom property states it. In
+// readOrigin adds the name of the program that wrote a document as page furniture if a custom property contains it. In
 // reports of this program that use a custom layout, nothing else identifies the program.
 func readOrigin(b *document.Builder, z *zip.Reader) {
 	for _, r := range readRelations(z, "") {

@@ -32,7 +32,7 @@ var (
 	numberPairs = lazyregexp.New(`^\s*(\d+)\s+(\d+)`)
 )
 
-// readGlyphNames finds the glyph names in a PDF's font encodings that stand for several letters.
+// readGlyphNames finds the glyph names in a PDF's font encodings that represent several letters.
 func readGlyphNames(raw []byte) glyphNames {
 	names := glyphNames{}
 	fonts := map[string][]string{} // by the number of the object with their encoding

@@ -243,7 +243,7 @@ func (b *wordBuilder) endWord() {
 	})
 }
 
-// noUnicode stands for a character whose Unicode value is not specified by its font.
+// noUnicode represents a character whose Unicode value is not specified by its font.
 const noUnicode = unicode.ReplacementChar
 
 // isUnmapped reports whether most characters of the current word are unknown. A single private-use

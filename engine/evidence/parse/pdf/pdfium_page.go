@@ -184,8 +184,8 @@ func (f *typefaces) typefaceOfChar(i int, g box) typeface {
 	return t
 }
 
-// glyphText returns the text of a character for which the font has no Unicode value, but a name that stands for
-// several letters.
+// glyphText returns the text of a character for which the font has no Unicode value, but a name that represents several
+// letters.
 func (m *pdfiumDocument) glyphText(font string, code int) string {
 	if m.glyphNames == nil {
 		m.glyphNames = glyphNames{}

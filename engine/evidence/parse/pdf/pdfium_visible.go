@@ -17,7 +17,7 @@ const (
 	similarColor = 10 // of 255: colors whose channels differ by less look the same
 )
 
-// addText records a text object and whether it may be visible.
+// addText records a text object and whether the text may be visible.
 func (r *objectReader) addText(obj uint64, outer matrix, depth int) {
 	const stroke, invisible, clip = 1, 3, 7
 	t := &textObject{handle: obj, order: r.paintOrder()}

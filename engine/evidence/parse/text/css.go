@@ -240,7 +240,8 @@ func (s *stylesheet) classKeys(value string) []string {
 	return classes
 }
 
-// countAncestor updates the counts of open ancestors for an element: by is 1 at the element's start and -1 at its end.
+// countAncestor adds by to the counts of open ancestors for an element; by is 1 at the element's start and -1 at its
+// end.
 func (s *stylesheet) countAncestor(n *html.Node, by int) {
 	if s.count == 0 {
 		return

@@ -59,7 +59,7 @@ func splitSelector(selector string) []compound {
 	return parts
 }
 
-// indexAfterClosing returns the index after a bracket that closes an open one; or the length if there is none.
+// indexAfterClosing returns the index after the bracket that closes an open bracket, or the length if there is none.
 func indexAfterClosing(s string, opens, closes byte) int {
 	depth := 1
 	var quote byte

@@ -41,7 +41,7 @@ var (
 	)
 )
 
-// A mailPiece is a part of an email's text, which is either its own or quoted.
+// A mailPiece is a part of an email's text, which is either the email's own text or quoted text.
 type mailPiece struct {
 	part     *document.Builder
 	isQuoted bool
@@ -216,7 +216,7 @@ func (m *htmlMail) isQuote(n *html.Node) bool {
 		(m.isAttributed || m.depth > 0 || strings.EqualFold(attr(n, "type"), "cite") || hasClass(n, "gmail_quote"))
 }
 
-// switchTo makes the following text quoted text or the email's own text.
+// switchTo sets whether the text that follows is quoted text or the email's own text.
 func (h *htmlReader) switchTo(isQuoted bool) {
 	if m := h.mail; m.last().isQuoted != isQuoted {
 		m.beginPart(h.b.NewPart(), isQuoted)
