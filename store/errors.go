@@ -15,7 +15,7 @@ var (
 	ErrNoTenant      = errors.New("the organization is missing")
 	ErrWrongTenant   = errors.New("the record belongs to another organization")
 	ErrNewerSchema   = errors.New("the database is newer than this program")
-	ErrOldFormat     = errors.New("the database is from before the first release; use a new data folder")
+	ErrOldFormat     = errors.New("the database was created before the first release; use a new data folder")
 	ErrInvalidSchema = errors.New("the schema is not valid")
 	ErrUnknownTable  = errors.New("unknown table or index")
 

@@ -305,7 +305,7 @@ func parseSelector(text string) (metricSelector, error) {
 		l, v, ok := strings.Cut(pair, "=")
 		l, v = strings.TrimSpace(l), strings.TrimSpace(strings.Trim(strings.TrimSpace(v), `"`))
 		if _, duplicate := out.labels[l]; !ok || l == "" || v == "" || duplicate || strings.ContainsAny(l+v, "\"=") {
-			return out, fmt.Errorf("the labels in %.60q must be comma-separated pairs such as severity=critical, each given once", text)
+			return out, fmt.Errorf("the labels in %.60q must be comma-separated pairs such as severity=critical, without duplicates", text)
 		}
 		out.labels[l] = v
 	}

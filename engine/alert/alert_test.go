@@ -238,7 +238,7 @@ func TestRefused(t *testing.T) {
 		"organization_open_finding":                         "did you mean organization_open_findings",
 		"organization_open_findings{sevrity=low}":           "did you mean severity",
 		"organization_open_findings{severity}":              "severity=critical",
-		"organization_open_findings{severity=a,severity=b}": "each given once",
+		"organization_open_findings{severity=a,severity=b}": "without duplicates",
 		"organization_open_findings{severity=low":           "no closing brace }",
 		"{severity=low}":                                    "is not a valid metric",
 		" ":                                                 "is not a valid metric",

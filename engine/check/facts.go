@@ -324,7 +324,7 @@ func (f *Facts) Filter(frameworks, domains []string) error {
 	for i, d := range domains {
 		domains[i] = strings.ToUpper(d)
 		if !known[domains[i]] {
-			return inputErrorf("", 0, "no controls of the domain %q are assessed%s", d, didYouMean(strings.ToUpper(d), sortedKeys(known)))
+			return inputErrorf("", 0, "no controls in the domain %q are assessed%s", d, didYouMean(strings.ToUpper(d), sortedKeys(known)))
 		}
 	}
 	matches := func(domain string, of []string) bool {

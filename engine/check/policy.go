@@ -197,14 +197,14 @@ var Settings = []Setting{
 	},
 	{
 		"domain",
-		"check only controls of this domain, such as IAC; can be repeated",
+		"check only controls in this domain, such as IAC; can be repeated",
 		ValueList,
 		true,
 		func(p *Policy, v []string) error { p.Domains = trimDistinctValues(v); return nil },
 	},
 	{
 		"baseline",
-		"file of known gaps, written by --write-baseline",
+		"file that lists known gaps, written by --write-baseline",
 		FilePath,
 		true,
 		func(p *Policy, v []string) error { p.Baseline = v[0]; return nil },

@@ -247,7 +247,7 @@ func (s *Session) judgeWindow(
 		return decideAs(VerdictPlanned, s.formatPlanReason(plan, cur.Text))
 	}
 	if cur.Conditional != 0 && m.mainClause != 0 && m.matchedClauses&^cur.Conditional == 0 && d.stance.Conditional == 0 {
-		return decideAs(VerdictPartial, "Stated only as a condition, not as a rule or a fact.")
+		return decideAs(VerdictPartial, "This is stated only as a condition, not as a rule or a fact.")
 	}
 	if cur.IsTableRow && s.options.Embedder != nil && m.similarity < minRowSimilarity {
 		return r, false // cells share words by chance
@@ -358,7 +358,7 @@ func (s *Session) omissionReason(d *preparedStatement, cur *text.Sentence, m mat
 		return "Related, but doesn't state: " + text.JoinSome(m.missedActions) + "."
 	}
 	if d.isOrderReversedIn(cur.Text) {
-		return "States “after” where “before” is required."
+		return "The sentence says “after”, but the requirement says “before”."
 	}
 	if why, is := text.ReasonIfLessFrequent(d.quantities, cur.Quantities); is {
 		return "Weaker than required: " + why + "."
@@ -370,15 +370,15 @@ func (s *Session) omissionReason(d *preparedStatement, cur *text.Sentence, m mat
 func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur *text.Sentence, m match) string {
 	switch {
 	case cur.StatesPurpose && !d.mentions("scope") && !d.mentions("applies"):
-		return "States a purpose, not a rule or a practice."
+		return "The sentence states a purpose, not a rule or a practice."
 	case c.isUnderPreamble(cur) && !d.mentions("scope"):
-		return "Found in the section on purpose, scope or terms, which only describes the document."
+		return "The quote is from the section on purpose, scope or terms, which only describes the document."
 	case cur.Definition:
-		return "Defines a term; doesn't state what is done."
+		return "The sentence defines a term; it doesn't state what is done."
 	case cur.Reference:
-		return "Only refers to another document."
+		return "The sentence only refers to another document."
 	case cur.NamesContact && !d.mentions("contact") && !d.mentions("help") && !d.mentions("question"):
-		return "States whom to ask, not what is done."
+		return "The sentence states whom to ask, not what is done."
 	case d.isProhibition() && (cur.Denied|cur.Prohibited)&m.mainClause == 0 &&
 		(cur.IsTableRow || !cur.ProhibitsImplicitly() && !(accessPattern.MatchString(d.text) &&
 			withdrawnPattern.MatchString(cur.Text))):
@@ -389,7 +389,7 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 	case m.mainClause != 0 && m.mainClause&^cur.Rare == 0:
 		return "According to the sentence, this is done only rarely or only for a few."
 	case c.LeadInOrSelf(cur).Hedge != "" || cur.Hedge != "":
-		return fmt.Sprintf("Permissive wording (%q), not a requirement.", cmp.Or(cur.Hedge, c.LeadInOrSelf(cur).Hedge))
+		return fmt.Sprintf("The wording is permissive (%q), not a requirement.", cmp.Or(cur.Hedge, c.LeadInOrSelf(cur).Hedge))
 	case !d.aboutLimits && (cur.Limit != "" || c.LeadInOrSelf(cur).Limit != ""):
 		return fmt.Sprintf("Limited in scope: %q.", cmp.Or(cur.Limit, c.LeadInOrSelf(cur).Limit))
 	}
@@ -403,13 +403,13 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 		return why
 	}
 	if head := c.bestPracticeHeading(cur); head != "" {
-		return fmt.Sprintf("Found under %q, which describes what should be done, not what is done.", head)
+		return fmt.Sprintf("The quote is under %q, which describes what should be done, not what is done.", head)
 	}
 	if c.Placeholder != "" {
 		return fmt.Sprintf("The passage still contains template text: %q.", c.Placeholder)
 	}
 	if cur.AnswersYes && !c.isRecord() && strings.HasPrefix(cur.Hedge, "an answer") {
-		return "A questionnaire answer without supporting evidence."
+		return "This is a questionnaire answer without supporting evidence."
 	}
 	return ""
 }
@@ -430,7 +430,7 @@ func (c *analyzedPassage) documentLimitation() string {
 		return fmt.Sprintf("A document of this kind can show only part of the requirement: %s.", c.category)
 	}
 	if name := c.nameIfMarketing(); name != "" {
-		return fmt.Sprintf("From %q, which is marketing material or describes another organization.", name)
+		return fmt.Sprintf("The quote is from %q, which is marketing material or describes another organization.", name)
 	}
 	if at := slices.IndexFunc(c.Sentences, func(s text.Sentence) bool { return s.InstructsReader() }); at >= 0 {
 		return fmt.Sprintf(

@@ -249,7 +249,7 @@ func (u *bundleImporter) checkBundleFromClone(tx *store.Tx, l *store.SyncLink) e
 		return nil
 	}
 	if l.Role != store.SyncRoleRemote {
-		return api.Conflict("this copy is also a clone; import the bundle at the remote (%s)", remoteAddressText(l))
+		return api.Conflict("this copy is also a clone; import the bundle on the remote (%s)", remoteAddressText(l))
 	}
 	rep, err := store.SyncReplicas.Get(tx, org, m.AssessmentID, m.ReplicaID)
 	switch {

@@ -317,7 +317,7 @@ func (s *Service) ApplyRemoteChanges(ctx context.Context, by api.Caller, in *api
 		return nil, err
 	}
 	if f.AssessmentID != in.AssessmentID {
-		return nil, api.Invalid("file", "the file contains changes of a different assessment")
+		return nil, api.Invalid("file", "the file contains changes to a different assessment")
 	}
 	return s.applyRemoteFile(ctx, by, in.AssessmentID, f, nil)
 }

@@ -101,7 +101,7 @@ func resolveEndpoint(env func(string) string, given string) (endpoint *url.URL, 
 	for _, v := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
 		if p := env(v); p != "" {
 			if p != "http/protobuf" {
-				return nil, false, fmt.Errorf("%s=%q: only http/protobuf is supported, usually at port 4318", v, p)
+				return nil, false, fmt.Errorf("%s=%q: only http/protobuf is supported, usually on port 4318", v, p)
 			}
 			break
 		}

@@ -490,7 +490,7 @@ func extensionWarning(name string, actual *format) string {
 		if f.read != nil && actual.read != nil && actual != formatHTML && actual != formatJSON {
 			return ""
 		}
-		return "The name ends in " + ending + " but the content is " + actual.label + "; it was read as that."
+		return "The file name ends in " + ending + ", but the content is " + actual.label + ", so the file was read as such."
 	}
 	return ""
 }

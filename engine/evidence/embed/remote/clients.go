@@ -46,7 +46,7 @@ func newOllamaDigest(client *http.Client, base *url.URL, model string) func(cont
 				return m.Digest, nil
 			}
 		}
-		return "", &statusError{http.StatusNotFound, "model " + model + " is not in its list of models"}
+		return "", &statusError{http.StatusNotFound, "model " + model + " is not in the server's list of models"}
 	}
 }
 

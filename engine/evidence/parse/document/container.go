@@ -171,7 +171,7 @@ func (c *Container) RequireAnyRead(what string) error {
 	case c.readCount == 0:
 		return &Error{
 			Kind:   ErrUnsupported,
-			Detail: "none of the " + strconv.Itoa(c.members) + " files in the " + what + " can be read; the first",
+			Detail: "none of the " + strconv.Itoa(c.members) + " files in the " + what + " can be read; the reason for the first one is",
 			Cause:  c.firstErr,
 		}
 	}
