@@ -20,8 +20,8 @@ import (
 //	                              │ unavailable: retry later
 //	                              │ refused: not used
 //
-// It serves a search if the model is available and all passages of the assessment have its vectors;
-// otherwise the built-in embedder does. If it is on another machine, it gets nothing of assessments that forbid that.
+// It serves a search if the model is available and all passages of the assessment have its vectors; otherwise the
+// built-in embedder does. If the model is on another machine, it receives nothing from assessments that forbid this.
 type remoteEmbedder struct {
 	embedder embed.Embedder // nil if none is configured
 	retry    time.Duration

@@ -19,7 +19,8 @@ import (
 // Everything that needs vectors calls Service.Embedder first, which embeds what the assessment still lacks.
 
 // isTrainedLater reports whether a document should be stored without vectors, because the embedder of the catalog
-// version is being trained in the background. The starter catalog's takes a second at most, so it is waited for.
+// version is being trained in the background. Training on the starter catalog takes a second at most, so its documents
+// wait for the embedder.
 func (s *Service) isTrainedLater(ctx context.Context, version string) (later bool, err error) {
 	if !s.embedders.ahead.Load() {
 		return false, nil

@@ -129,7 +129,8 @@ func (r Request) inProgressKey() string {
 	return "request " + hashKey(r.OrganizationID+"\x00"+r.Operation+"\x00"+r.Key)
 }
 
-// waitForOthers waits until another process has changed the database, but at most a second.
+// waitForOthers waits until another process has changed the database, but for no longer than a
+// second.
 func (s *Service) waitForOthers(ctx context.Context) error {
 	select {
 	case <-s.db.Changed():

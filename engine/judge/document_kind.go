@@ -171,7 +171,7 @@ var documentKinds = []documentKind{
 	}, showsAll},
 }
 
-// guessKind returns the kind of a document with cues of one, or "".
+// guessKind returns the kind of a document, guessed from cues in its text, or "" if there are too few.
 func guessKind(title, text string) string {
 	if len(text) > maxKindBytes {
 		text = text[:maxKindBytes]

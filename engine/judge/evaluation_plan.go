@@ -87,7 +87,8 @@ func (d *EvaluationPlan) StatementQueries(ctx context.Context, controls []api.Co
 // Questions returns the search questions. Their indexes are the question numbers that a PassageSource expects.
 func (d *EvaluationPlan) Questions() []Question { return d.questions }
 
-// ForEachStatement calls use with the number of the question for each statement, in order, and the statement.
+// ForEachStatement calls use for each statement, in order, with the number of the statement's question and the
+// statement.
 func (d *EvaluationPlan) ForEachStatement(use func(question int, st reading.Statement)) {
 	for _, code := range slices.Sorted(maps.Keys(d.controls)) {
 		for i, s := range d.controls[code].statements {

@@ -193,10 +193,10 @@ func samePassages(a, b []int) bool {
 	return len(a) == len(b) && (len(a) == 0 || a[0] == b[0])
 }
 
-// JudgePassages judges, with up to the given number of workers, the passages that are new for the statements of controls
-// given by their codes. Evaluate would do the same, but statement by statement; passage by passage, the analyses and vectors
-// of only a few passages have to be in memory at once. It must not be called during an evaluation. With a reader, it does
-// nothing.
+// JudgePassages judges, with up to the given number of workers, the passages that are new for the statements of
+// controls given by their codes. Evaluate would do the same statement by statement. When passages are judged one by
+// one, the analyses and vectors of only a few of them have to be in memory at once. It must not be called during an
+// evaluation. With a reader, it does nothing.
 func (l *IncrementalEvaluator) JudgePassages(ctx context.Context, codes []string, workers int) error {
 	if l.options.Reader != nil {
 		return nil
@@ -373,8 +373,8 @@ func (l *IncrementalEvaluator) updateStatementVerdict(ctx context.Context, quest
 	return true, nil
 }
 
-// readNewPassages updates the verdict on a statement from the readings of its passages, but has
-// only passages read that are new for the statement.
+// readNewPassages updates the verdict on a statement from the readings of its passages, but lets
+// the reader read only passages that are new for the statement.
 func (l *IncrementalEvaluator) readNewPassages(
 	ctx context.Context,
 	n *questionCache,
@@ -503,7 +503,7 @@ func (l *IncrementalEvaluator) ensureVectors(ctx context.Context, c *analyzedPas
 	return l.embedSentences(ctx, c.Passage, c.passageAnalysis)
 }
 
-// ReleaseAnalyses releases the analyses of passages, which can be made again. It must not be called during an
+// ReleaseAnalyses releases the analyses of passages, which can be recreated. It must not be called during an
 // evaluation.
 func (l *IncrementalEvaluator) ReleaseAnalyses() {
 	for _, p := range l.passages {

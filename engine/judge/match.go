@@ -32,7 +32,8 @@ type match struct {
 	mainClause     uint64   // the matched clause with the most weight, where each action adds 1
 }
 
-// decisiveMatch is what the verdict on a statement and its control needs of a match.
+// decisiveMatch holds the parts of a match that the verdicts on a statement and its control depend
+// on.
 type decisiveMatch struct {
 	wordCoverage    float64
 	topicShare      float64

@@ -78,8 +78,8 @@ type passageFacts struct {
 	startsWithItem bool
 }
 
-// foundPassage is a passage that was found for a question. Its analysis takes ten times the memory of its text, so it
-// can be released and is then made again when it is needed.
+// foundPassage is a passage that was found for a question. The analysis takes ten times as much memory as the text, so
+// it can be released, and is recreated when it is needed again.
 type foundPassage struct {
 	Passage
 	passageFacts

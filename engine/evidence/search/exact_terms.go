@@ -126,7 +126,8 @@ func quotedSpans(text string) []span {
 	return out
 }
 
-// phraseStems returns the stems of a phrase in order. A code such as AC-2 has one stem; its parts have none.
+// phraseStems returns the stems of a phrase in order. A code such as AC-2 yields one stem; the tokens of its parts are
+// omitted.
 func phraseStems(units []words.Token) []string {
 	var out []string
 	end := 0

@@ -31,7 +31,7 @@ type posting struct {
 	length uint16 // of the passage, in units
 }
 
-// Usual values of BM25's constants.
+// Common values for the constants of BM25.
 const (
 	saturation = 2.0
 	lengthBias = 0.75

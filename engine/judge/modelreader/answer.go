@@ -95,8 +95,8 @@ func (q *question) readings(a answer, i int) (out []reading.Reading, dropped int
 	return out, dropped, true
 }
 
-// losesTo reports whether the label after replaces the label before if a model gives a passage
-// both: the label that is less favorable to the organization counts.
+// losesTo reports whether after replaces before if a model gives a passage both labels: the label
+// that is less favorable to the organization counts.
 func losesTo(before, after reading.Label) bool {
 	order := []reading.Label{reading.States, reading.Part, reading.Plans, reading.Contradicts}
 	return slices.Index(order, before) < slices.Index(order, after)

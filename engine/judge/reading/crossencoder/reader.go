@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/engine/judge/reading"
 )
 
-// Limits of what the network sees. tools/reader/wordpiece.py and examples.py use the same values.
+// Limits on the network's input. tools/reader/wordpiece.py and examples.py use the same values.
 const (
 	maxStatementPieces = 64
 	maxContextPieces   = 32

@@ -17,7 +17,7 @@ import (
 	"github.com/scf-service/service/internal/regularfile"
 )
 
-// Magic begins a file of weights.
+// Magic is the signature at the start of a weights file.
 const Magic = "READER01"
 
 const maxFileBytes = 128 << 20
