@@ -25,7 +25,7 @@ func TestCheckURL(t *testing.T) {
 		"http://example.org":        "use https://",
 		"ftp://example.org":         "must begin with https://",
 		"https://":                  "has no host",
-		"https://user:pw@a.org":     "user name and password",
+		"https://user:pw@a.org":     "user name or password",
 		"https://a.org/#x":          "never sent",
 		"https://10.2.0.1/":         "private network",
 		"https://127.0.0.1/":        "loopback",

@@ -236,7 +236,7 @@ func TestHostileManifests(t *testing.T) {
 			"one more",
 			"unexpected data after the end",
 		},
-		"less than signed": {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "on", "it is truncated"},
+		"less than signed": {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "on", "the file is truncated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := good()
