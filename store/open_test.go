@@ -31,7 +31,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"index without keys", Schema{Tables: []AnyTable{NewTable("x", key, Index[control]("by_a", nil))}}, "by_a"},
 		{"migrations out of order", Schema{Migrations: []Migration{step(2), step(1)}}, "migration 1"},
 		{"migration 0", Schema{Migrations: []Migration{step(0)}}, "migration 0"},
-		{"empty migration", Schema{Migrations: []Migration{{Version: 1}}}, "nothing to do"},
+		{"empty migration", Schema{Migrations: []Migration{{Version: 1}}}, "no name or no function"},
 	} {
 		o := options(t.TempDir())
 		o.Schema = tt.schema
