@@ -77,7 +77,8 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (applica
 			read,
 		) + "”, but no user has confirmed it."
 	}
-	return api.NotApplicable, "The control applies only to an organization that " + prose.JoinOr(said) + "; a user stated that this organization doesn't."
+	return api.NotApplicable, "The control applies only to an organization that " + prose.JoinOr(said) +
+		"; a user stated that this organization doesn't."
 }
 
 // continuityDomain is the domain of business continuity. The alternate sites that it requires may
