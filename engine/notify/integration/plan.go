@@ -155,7 +155,8 @@ func matchLinks(links []store.IssueLink, items []planItem) (byLink map[string]*p
 }
 
 // applyIssueChangeToPlan applies a change of an issue's status or due date to the current version of the
-// plan item. It returns an error if the item is no longer in the plan or was changed in the meantime.
+// plan item. If the item's own status or due date is no longer that of the link, because somebody changed it after the
+// sync began, it only returns the item and false. It returns an error if the item is no longer in the plan.
 func (s *Service) applyIssueChangeToPlan(
 	ctx context.Context,
 	r *store.Integration,
@@ -163,19 +164,22 @@ func (s *Service) applyIssueChangeToPlan(
 	l *store.IssueLink,
 	closed *bool,
 	due *api.Date,
-) (*planItem, error) {
+) (now *planItem, applied bool, err error) {
 	// The plan may have a new version since the items were loaded.
 	items, err := s.loadFollowedPlanItems(ctx, set, r.OrganizationID)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	byLink, _ := matchLinks(
 		[]store.IssueLink{*l},
 		slices.DeleteFunc(items, func(i planItem) bool { return i.AssessmentID != l.AssessmentID }),
 	)
-	now := byLink[l.ID]
+	now = byLink[l.ID]
 	if now == nil {
-		return nil, fmt.Errorf("the item is no longer in the plan")
+		return nil, false, fmt.Errorf("the item is no longer in the plan")
+	}
+	if !isSameSide(now.issueSide(), l.Item) {
+		return now, false, nil
 	}
 	in := &api.UpdatePOAMItemInput{POAMItemID: now.ID, Match: api.Match{IfMatch: fmt.Sprintf("%q", fmt.Sprint(now.Revision))}}
 	in.Body.DueDate = due
@@ -192,8 +196,8 @@ func (s *Service) applyIssueChangeToPlan(
 		in,
 	)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	now.POAMItem = *got
-	return now, nil
+	return now, true, nil
 }

@@ -516,9 +516,13 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 		if i.underReview {
 			return c.saveLink(ctx, l, "linked", "the issue changed; the plan will be updated when its review is complete")
 		}
-		got, err := c.applyIssueChangeToPlan(ctx, c.r, c.set, l, closed, due)
+		got, applied, err := c.applyIssueChangeToPlan(ctx, c.r, c.set, l, closed, due)
 		if err != nil {
 			return fmt.Errorf("the issue's change could not be applied to the plan: %w", err)
+		}
+		if !applied {
+			l.Item, l.POAMItemID = got.issueSide(), got.ID
+			return c.mergeSides(ctx, l, got, now)
 		}
 		c.out.Pulled++
 		l.Item, l.POAMItemID = got.issueSide(), got.ID

@@ -3,6 +3,7 @@ package integration_test
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -164,6 +165,26 @@ func TestSyncConflicts(t *testing.T) {
 		in := &api.ResolveIssueLinkInput{IntegrationInput: api.IntegrationInput{IntegrationID: id}, LinkID: links[0].ID}
 		if _, err := h.ResolveLink(t.Context(), h.by, in); !api.IsCode(err, api.CodeInvalidState) {
 			t.Errorf("resolved twice: %v", err)
+		}
+	})
+}
+
+// TestSyncNoticesChangesMeanwhile checks that a plan item that is changed while a sync runs isn't overwritten with the
+// issue's change.
+func TestSyncNoticesChangesMeanwhile(t *testing.T) {
+	eachTracker(t, func(h *fixture, d *fakeTracker, id string) {
+		h.approved(1)
+		h.sync(id)
+		h.advance(time.Minute)
+		d.person(0, func(tk *ticket) { tk.due = "2027-03-01" })
+		var once sync.Once
+		d.before = func(http.ResponseWriter, *http.Request) bool { // the sync has read the plan
+			once.Do(func() { h.edit(0, func(i *api.POAMItem) { i.DueDate = "2027-02-01" }) })
+			return false
+		}
+		h.wantSync("a change meanwhile", h.sync(id), 0, 0, 0, 1, 0)
+		if h.items()[0].DueDate != "2027-02-01" || d.ticket(0).due != "2027-03-01" {
+			t.Errorf("a side was lost: %s, %s", h.items()[0].DueDate, d.ticket(0).due)
 		}
 	})
 }
