@@ -250,7 +250,7 @@ func TestOrganizationBudget(t *testing.T) {
 	}
 	for _, want := range []string{
 		"service_throttled_organizations 1", `service_rate_limited_total{budget="organization",category="search"} 1`,
-		`service_rate_limited_total{budget="key",category="search"} 1`,
+		`service_rate_limited_total{budget="key",category="search"} 1`, `service_delivery_lanes{state="paused"} 0`,
 	} {
 		if !strings.Contains(figures(), want) {
 			t.Errorf("the metrics lack %s", want)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/store/internal/disk"
 )
@@ -214,6 +215,45 @@ func writesPerSecond(b *testing.B, db *DB, fn func()) float64 {
 			return float64(n) / time.Since(begin).Seconds()
 		default:
 			update(b, db, func(tx *Tx) error { return controls.Put(tx, &control{Code: "written", Weight: n}) })
+		}
+	}
+}
+
+// BenchmarkDeleteUnusedBlobs looks for files without references among those of 20,000 documents, as the cleanup does
+// once a day.
+func BenchmarkDeleteUnusedBlobs(b *testing.B) {
+	n := 200
+	if longtest.Enabled() {
+		n = 20_000
+	}
+	o := options(b.TempDir())
+	o.Schema = ServiceSchema
+	db := open(b, o)
+	for from := 0; from < n; from += 200 {
+		update(b, db, func(tx *Tx) error {
+			for i := from; i < from+200; i++ {
+				blob, err := db.Blobs().Put(b.Context(), strings.NewReader(fmt.Sprint("document ", i)), 1<<10)
+				if err != nil {
+					return err
+				}
+				record := api.TenantRecord{Record: api.Record{ID: tx.NewID()}, OrganizationID: "acme"}
+				d := Document{Document: api.Document{TenantRecord: record, Filename: fmt.Sprint(i, ".md"), SHA256: blob.SHA256}}
+				if err := Documents.Insert(tx, "acme", &d); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	for b.Loop() {
+		var used map[string]string
+		view(b, db, func(tx *Tx) (err error) {
+			used, err = ReferencedBlobs(tx)
+			return err
+		})
+		deleted, err := db.Blobs().DeleteUnused(b.Context(), func(sha string) bool { return used[sha] != "" }, 0)
+		if err != nil || len(deleted) > 0 || len(used) != n {
+			b.Fatal(len(used), deleted, err)
 		}
 	}
 }
