@@ -97,10 +97,10 @@ type requirementCoverage struct {
 
 // coverageRule states how requirements are counted. It is printed in the report, in the section on the basis,
 // so that readers can verify the counts.
-const coverageRule = "A requirement is implemented if every applicable control mapped to it is; " +
-	"partially implemented if at least one is implemented or partially implemented; " +
-	"otherwise planned, not implemented or not evidenced, whichever of these comes first for any of its controls. " +
-	"It is excluded if all its controls are, and has no control if the Statement of Applicability maps none to it."
+const coverageRule = "A requirement is implemented if all applicable controls mapped to it are implemented, and partially " +
+	"implemented if at least one of them is implemented or partially implemented. Otherwise, its status is the first of planned, " +
+	"not implemented and not evidenced that any of these controls has. A requirement is excluded if all of its controls are " +
+	"excluded. It has no control if the Statement of Applicability maps no control to it."
 
 // requirementStatus returns the status of a requirement, determined from the statuses of its controls according to
 // coverageRule.

@@ -248,7 +248,7 @@ func TestFedRAMPWorkbook(t *testing.T) {
 		"ERP 7",
 		"Moderate",
 		"(2) 2027-02-01: First review signed [open]",
-		"(2) 2026-11-10 by u-2: moved to 2027-03-01: The auditor is away.",
+		"(2) 2026-11-10 by u-2: moved to 2027-03-01: The auditor is not available.",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q", want)

@@ -34,7 +34,7 @@ var Domains = []struct{ code, name string }{
 
 var sampleTitles = []string{
 	"Policy and ownership", "Register kept current", "Yearly review", "Access by role",
-	"Second factor for remote access", "Logs kept and read",
+	"Second factor for remote access", "Logging and log review",
 	"Restore tests", "Supplier checks before signing", "Keys rotated and stored apart", "Training on joining",
 }
 
@@ -137,7 +137,7 @@ func addDocuments(s *content.Source) {
 	s.Documents[5].Outdated = true
 	s.Documents[5].NotRead = []api.NotRead{{Kind: api.UnreadComment, Count: 1}, {Kind: api.UnreadHiddenSheet, Count: 2}}
 	s.Documents[6].Status, s.Documents[6].Error = api.DocumentFailed, Ptr(
-		"The file is protected by a password. Save it without one and add it again.",
+		"The file is protected by a password. Save the file without a password and add it again.",
 	)
 }
 
@@ -210,7 +210,7 @@ func addScope(s *content.Source) {
 			"uses_cloud": {
 				Value:    "true",
 				Source:   "evidence",
-				Reason:   "Two passages name a cloud provider.",
+				Reason:   "Two passages mention a cloud provider.",
 				Evidence: sampleEvidence(s, 1),
 			},
 			"has_ot":            {Value: "unknown", Source: "default", Reason: "Nothing was found either way."},
@@ -239,7 +239,7 @@ func addControlItems(s *content.Source, i, n int) {
 		Item:             item,
 		Applicability:    api.Applicable,
 		InclusionReasons: []string{"framework", "risk"},
-		Rationale:        "Named by the framework, and the trait it needs is true.",
+		Rationale:        "Required by the framework, and the required trait is true.",
 		EvidenceCoverage: api.CoveragePartial,
 		CoverageRatio:    0.5,
 		Statements:       []api.Statement{{Text: "a", Verdict: "covered"}, {Text: "b", Verdict: "missing"}},
@@ -247,8 +247,8 @@ func addControlItems(s *content.Source, i, n int) {
 			"Head of IT",
 		),
 		Confidence:      0.72,
-		Reason:          "One of two statements is covered by an approved policy.",
-		MissingElements: []string{"A record that the review took place."},
+		Reason:          "An approved policy covers one of the two statements.",
+		MissingElements: []string{"A record showing that the review took place."},
 	}
 	soa.ID = fakeID("soai", i)
 	statuses := []api.Implementation{
@@ -286,8 +286,8 @@ func addControlItems(s *content.Source, i, n int) {
 		TargetLevel:  3,
 		Weight:       1 + i%10,
 		Criteria:     "Done, but as each person sees fit.",
-		NextCriteria: "Planned, written down and tracked.",
-		Rationale:    "A policy says it, no record shows it.",
+		NextCriteria: "The practice is planned, documented and tracked.",
+		Rationale:    "A policy requires the practice, but no records show that it is followed.",
 		Evidence:     soa.Evidence,
 		Confidence:   0.64,
 		Assessed:     len(soa.Evidence) > 0,
@@ -308,13 +308,13 @@ func addControlItems(s *content.Source, i, n int) {
 		GapType:         "evidence",
 		Severity:        api.Severities[i%5],
 		Weight:          10 - i%10,
-		SeverityReason:  "weight 8 of 10, nothing shown: 8 × 1.0 = 8.0, high from 7.5 on",
+		SeverityReason:  "weight 8 of 10, no evidence: 8 × 1.0 = 8.0; high from 7.5",
 		Condition:       "The procedure asks for quarterly reviews of access. No record of a review was found.",
 		Criteria:        "Access rights are reviewed at planned intervals.",
-		Cause:           "Nobody is named to keep the records.",
-		Effect:          "Rights of people who left may stay open unseen.",
-		Recommendation:  "Name an owner, review all rights once now, and keep the signed list.",
-		MissingElements: []string{"A signed list of the last review", "The interval, in the procedure"},
+		Cause:           "Nobody is assigned to keep the records.",
+		Effect:          "Former employees may retain access rights without anyone noticing.",
+		Recommendation:  "Assign an owner, review all access rights now, and keep the signed list.",
+		MissingElements: []string{"A signed list of the last review", "The review interval in the procedure"},
 		Evidence:        soa.Evidence,
 		Confidence:      0.7,
 		Owner:           Ptr("Head of IT"),
@@ -343,7 +343,7 @@ func addControlItems(s *content.Source, i, n int) {
 				Title:   "First review signed",
 				DueDate: "2027-02-01",
 				Status:  "open",
-				Changes: []api.MilestoneChange{{At: "2026-11-10", By: "u-2", DueDate: "2027-03-01", Reason: "The auditor is away."}},
+				Changes: []api.MilestoneChange{{At: "2026-11-10", By: "u-2", DueDate: "2027-03-01", Reason: "The auditor is not available."}},
 			},
 		},
 		AcceptanceCriteria: []string{
@@ -384,7 +384,7 @@ func addApprovedVersions(s *content.Source) {
 				Type: api.ActorUser,
 				ID:   "u-1",
 				Name: "Ana Roe",
-			}, DecidedAt: Ptr(AsOf.Add(-time.Hour)), Reason: Ptr("Read with both depot managers."),
+			}, DecidedAt: Ptr(AsOf.Add(-time.Hour)), Reason: Ptr("Reviewed together with both depot managers."),
 		}
 		a.ID = fakeID("appr", i)
 		s.Approvals = append(s.Approvals, a)
