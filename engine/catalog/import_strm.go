@@ -35,9 +35,9 @@ type mappingFile struct {
 	data         []byte
 }
 
-// ImportSTRM merges set theory relationship mapping documents into a catalog version. The result is
-// stored as a separate version, called a revision, in which records keep their IDs. So assessments
-// can keep the version that they began with. Importing a document again has no effect.
+// ImportSTRM merges set theory relationship mapping documents into a catalog version. The result is stored as a
+// separate version, called a revision. Records keep their IDs in the revision, and assessments can keep using the
+// version they started with. Importing the same document again has no effect.
 func (s *Service) ImportSTRM(ctx context.Context, by api.Caller, in *api.ImportSTRMInput) (*api.ImportRun, error) {
 	return s.importSTRM(ctx, by, in, false)
 }

@@ -54,9 +54,9 @@ func (s *Service) ImportStructured(ctx context.Context, by api.Caller, in *api.I
 	return run, err
 }
 
-// runIfAlreadyImported returns an import run that refers to an existing version if the same source was
-// already imported under the requested label, or nil if it wasn't. The source is not read for this. Reading
-// it again could fail, because the active version already includes what the source adds.
+// runIfAlreadyImported returns an import run for the existing version if the same source was already imported
+// under the requested label, or nil if it wasn't. It doesn't read the source, because reading it again could fail:
+// the active version already includes the source's additions.
 func (s *Service) runIfAlreadyImported(ctx context.Context, b *api.ImportSource, began time.Time) (*api.ImportRun, error) {
 	if b.Label == "" {
 		return nil, nil

@@ -65,8 +65,8 @@ func FindCustomRevision(tx *store.Tx, organization, sha256Hex string) (revision 
 	return 0, false, nil
 }
 
-// StoreReceivedCustom stores the custom frameworks and controls that an assessment from another installation uses.
-// They are stored as a revision of their own. The organization's latest revision remains the latest.
+// StoreReceivedCustom stores the custom frameworks and controls used by an assessment from another installation.
+// They are stored as a separate revision, which doesn't replace the organization's latest revision.
 func (s *Service) StoreReceivedCustom(ctx context.Context, by api.Caller, content []byte) error {
 	if err := by.Require(api.SCFImport); err != nil {
 		return err

@@ -9,10 +9,9 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// CompareFindings compares two versions of a gap analysis. It returns the findings that were
-// opened, closed, worsened or improved, worst first, each with its causes. causes lists the
-// differences between the inputs of the two versions, in display order; findings that a user has
-// edited get other causes.
+// CompareFindings compares two versions of a gap analysis. It returns the findings that were opened, closed,
+// worsened or improved, worst first, each with its causes. causes lists the differences between the inputs of the
+// two versions, in display order. Findings edited by a user have that user as the cause instead.
 func CompareFindings(before, after []api.Finding, causes []string) []api.GapChange {
 	out := []api.GapChange{}
 	old, now := worstByControl(before), worstByControl(after)

@@ -73,9 +73,9 @@ func setFindingSeverity(f *api.Finding, item api.SoAItem) {
 	f.Severity, f.SeverityReason = severity, reason
 }
 
-// RewriteForStatusOverride updates a finding whose status a user changed, so that it differs from that of the SoA
-// item. The finding's condition, cause and severity reason then name the user instead of the automatic reason. Fields
-// that users have edited are kept.
+// RewriteForStatusOverride updates a finding whose status was changed by a user, so that it differs from the
+// status of the SoA item. The condition, cause and severity reason of the finding then refer to the user instead
+// of giving the automatic reason. Fields edited by users are kept.
 func RewriteForStatusOverride(f *api.Finding, item api.SoAItem, userName string) {
 	f.MissingElements = append([]string{}, item.MissingElements...)
 	if f.Status != item.ImplementationStatus {
@@ -150,7 +150,7 @@ func countVerdicts(item api.SoAItem) map[string]int {
 	return n
 }
 
-// classifyGap returns the type of a gap, which describes what kind of thing is missing.
+// classifyGap returns the type of a gap: what kind of thing is missing, such as documentation or evidence.
 func classifyGap(c api.Control, item api.SoAItem) string {
 	n := countVerdicts(item)
 	technical := false
@@ -235,7 +235,7 @@ func describeStanding(item api.SoAItem) string {
 	return "Part of the control is in place; the documents don't cover the other parts."
 }
 
-// citationWithVerb returns the location of a piece of evidence followed by the verb for its stance, such as
+// citationWithVerb returns the location of a piece of evidence followed by a verb for its stance, such as
 // "states".
 func citationWithVerb(e api.Evidence) string {
 	verb := map[string]string{
@@ -270,7 +270,7 @@ func describeCriteria(c api.Control, item api.SoAItem, frameworkNames map[string
 	return strings.TrimRight(b.String(), ".; ") + "."
 }
 
-// contradictionAdvice holds the likely cause of each kind of contradiction and what to do about it.
+// contradictionAdvice holds the likely cause of each kind of contradiction and the recommended action.
 var contradictionAdvice = map[judge.Contradiction]struct{ cause, advice string }{
 	judge.BetweenPassages: {
 		"Cause unknown. One document may have been updated and another not, or they may cover different things; see the quotes.",
@@ -379,8 +379,8 @@ func draftRecommendation(
 	return b.String()
 }
 
-// describeCompensatingControls lists a control's compensating controls with their status. It lists those in the
-// assessment, or if there are none, those in the catalog.
+// describeCompensatingControls lists a control's compensating controls with their status. It lists those that are
+// part of the assessment or, if there are none, those in the catalog.
 func describeCompensatingControls(c api.Control, implementationByCode map[string]api.Implementation) []string {
 	var inside, outside []string
 	for _, k := range c.CompensatingControls {

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// statusFactors holds the weight of each status in a severity rating. A control without evidence
-// may still be in place, so it weighs less than one known to be missing.
+// statusFactors holds the weight of each status in a severity rating. A control without evidence may still be in
+// place, so its weight is lower than that of a control known to be missing.
 var statusFactors = map[api.Implementation]float64{
 	api.NotImplemented: 1, api.Planned: 0.9, api.NotEvidenced: 0.85, api.PartiallyImplemented: 0.8, api.Implemented: 0.4,
 }

@@ -37,9 +37,9 @@ var (
 	)
 )
 
-// Rate rates the maturity of a control from 0 to 5. Levels are cumulative: level 4 requires all of 3
-// plus metrics that management reviews, and level 5 all of 4 plus continuous improvement. Without evidence, the
-// control isn't rated: Assessed is false and the level is 0.
+// Rate rates the maturity of a control from 0 to 5. Levels are cumulative: level 4 requires everything in level 3
+// plus metrics that management reviews, and level 5 requires everything in level 4 plus continuous improvement.
+// Controls without evidence aren't rated: Assessed is false and the level is 0.
 func Rate(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 	m := api.MaturityScore{
 		Item:        judge.NewItem(c, item.RequirementCodes),
@@ -156,5 +156,5 @@ func levelCriteria(c api.Control, level int) string {
 	return text
 }
 
-// LacksCriteria reports whether a catalog's text for a level merely says that there are no criteria for the level.
+// LacksCriteria reports whether a catalog's text for a level only states that the level has no criteria.
 func LacksCriteria(text string) bool { return noCriteriaPattern.MatchString(text) }

@@ -19,16 +19,17 @@ var BudgetQueries = []string{
 	"no budget before next year", "no spending or purchases until a later quarter", "budget is only available from a date", "spending freeze",
 }
 
-// Budget is the first day on which money is available, according to a current document, for security or in general.
+// Budget is the first day when money is available, for security or in general, according to a current document.
 type Budget struct {
 	From     api.Date
 	Sentence string
 	Source   judge.Passage
 }
 
-// FindBudget returns the budget that the passages state, or nil if they state none. Only sentences about money in
-// general count, not those about one purchase. If documents differ, the newest one counts; if they are equally new,
-// the later date counts. Dates that have passed and dates more than maxStatedYears in the future don't count.
+// FindBudget returns the budget stated in the passages, or nil if they state none. Only sentences about money in
+// general are used, not sentences about a single purchase. If documents differ, the newest one takes precedence;
+// if they are equally new, the later date does. Dates that have passed and dates more than maxStatedYears in the
+// future are ignored.
 func FindBudget(passages []judge.Passage, today api.Date) *Budget {
 	now, err := today.Time()
 	if err != nil {
@@ -66,7 +67,7 @@ func (b *Budget) outweighs(o *Budget) bool {
 
 const (
 	moneyWords = `(?:budgets?|fund(?:s|ing)|money|spend(?:ing)?|expenditures?|expenses|purchas(?:e|es|ing)|procurements?|investments?)`
-	// generalPurpose matches what money is for in sentences that are not about one purchase.
+	// generalPurpose matches the stated purpose of the money in sentences that are not about a single purchase.
 	generalPurpose = `(?:\s+(?:is|are|will|be|of|on|for|in|any|all|the|new|additional|further|extra|other|information|cyber|` +
 		`cyber-?security|security|it|ict|tools?|tooling|products?|software|services?|technology|projects?|measures?|improvements?|` +
 		`controls?|work|purchases?|spending|money|or|and|available|approved|planned|allocated|foreseen|released|expected|possible|` +
@@ -78,7 +79,7 @@ const (
 		`(20\d\d-\d\d-\d\d)\b|(?:(\d{1,2})\s+)?(` + text.MonthNames + `)\s+(?:(\d{1,2}),\s+)?)?(20\d\d)?\b`
 )
 
-// budgetPatterns match sentences that state from when money is available. Each ends with startDate.
+// budgetPatterns match sentences that state when money becomes available. Each pattern ends with startDate.
 var budgetPatterns = []*lazyregexp.Prefiltered{
 	lazyregexp.NewPrefiltered(`(?i)\b(?:no|not\s+any|neither)(?:\s+(?:new|additional|further|extra|security|it|information))*\s+` +
 		moneyWords + generalPurpose + `\s+(?:before|until|till|prior\s+to|earlier\s+than)\s+` + startDate),
@@ -95,15 +96,15 @@ var budgetPatterns = []*lazyregexp.Prefiltered{
 }
 
 var (
-	// purchasePattern matches the text after a date in sentences about one purchase, such as "before 2027 for the new
-	// SIEM".
+	// purchasePattern matches the text after a date in sentences about a single purchase, such as "before 2027 for
+	// the new SIEM".
 	purchasePattern = lazyregexp.New(`(?i)^,?\s*(?:for|on|to)\s+(\S.*)`)
 	// noRulePattern matches sentences that don't state a lack of money.
 	noRulePattern     = lazyregexp.New(`(?i)^\W*(?:if|whether|should|unless|when|in case)\b|\?\s*$`)
 	onlyGeneralPhrase = lazyregexp.New(`(?i)^` + generalPurpose + `\W*$`)
 )
 
-// budgetStart returns the first day on which money is available according to a sentence, or "" if the sentence doesn't
+// budgetStart returns the first day when money is available according to a sentence, or "" if the sentence doesn't
 // state one.
 func budgetStart(sentence string) api.Date {
 	for _, p := range budgetPatterns {
@@ -165,7 +166,7 @@ func firstDay(group func(n int) string) api.Date {
 	return api.DateOf(time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC))
 }
 
-// moneyDomains are the domains in which implementing a measure usually requires products, services or construction
+// moneyDomains are the domains where implementing a measure usually requires products, services or construction
 // work.
 var moneyDomains = map[string]bool{
 	"AST": true, "BCD": true, "CAP": true, "CFG": true, "CLD": true, "CRY": true, "DCH": true, "EMB": true, "END": true, "IAC": true,
@@ -190,8 +191,8 @@ func (b *Budget) DelayFor(f *api.Finding, own Basis) api.Date {
 	return b.From
 }
 
-// Delay makes the time allowed for an item start on the day on which money is available, and names the source of that
-// day.
+// Delay makes the time allowed for an item start on the day when money becomes available, and cites the source of
+// that date.
 func (b *Budget) Delay(it *api.POAMItem, today api.Date) {
 	from, err := b.From.Time()
 	if err != nil || it.DueDate == "" {
@@ -209,8 +210,8 @@ func (b *Budget) Delay(it *api.POAMItem, today api.Date) {
 	it.Resources = &note
 }
 
-// locator returns the place of the sentence: its own line if the passage's text has the lines of the document, or else that
-// of the passage.
+// locator returns the location of the sentence: the line of the sentence if the passage keeps the document's
+// lines, or else the location of the passage.
 func (b *Budget) locator() api.Locator {
 	l, passage := b.Source.Locator, b.Source.Text
 	if at := strings.Index(passage, b.Sentence); at >= 0 && l.LineStart > 0 && strings.Count(passage, "\n") == l.LineEnd-l.LineStart {
@@ -220,8 +221,8 @@ func (b *Budget) locator() api.Locator {
 	return l
 }
 
-// respaceMilestones spreads an item's milestones between the day on which money is available and the due date. The
-// first milestone, which is about planning the work, is due by that day.
+// respaceMilestones spreads an item's milestones between the day when money becomes available and the due date.
+// The first milestone, which is about planning the work, is due by the day when money becomes available.
 func respaceMilestones(it *api.POAMItem, from api.Date) {
 	start, err := from.Time()
 	if err != nil {

@@ -20,9 +20,9 @@ var requirementCounts = [...]int{22, 3, 9, 9, 11, 3, 6, 9, 2, 6, 3, 4, 16, 7}
 // ("3.1.1[a]") or of CMMC level 2 ("AC.L2-3.1.1").
 var requirementCodePattern = lazyregexp.New(`^(?:[A-Z]{2}\.?L2\.?-)?3\.(\d{1,2})\.(\d{1,2})(?:\[[a-z]+\])?$`)
 
-// parseCMMCLevel2Requirement returns the CMMC level 2 requirement that a framework's code refers to, or "" if there is
-// none. Revision 3 of NIST SP 800-171 is excluded because its numbering differs, and level 1 because it doesn't allow
-// plans of action.
+// parseCMMCLevel2Requirement returns the CMMC level 2 requirement for a code of a framework, or "" if there is
+// none. Revision 3 of NIST SP 800-171 is excluded because its numbering differs, and CMMC level 1 because it
+// doesn't allow plans of action.
 func parseCMMCLevel2Requirement(framework, code string) string {
 	level2 := strings.Contains(framework, "cmmc") && strings.Contains(framework, "level-2")
 	if !level2 && (!strings.HasPrefix(framework, "nist-800-171") || strings.HasSuffix(framework, "-r3")) {

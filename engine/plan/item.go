@@ -14,11 +14,11 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// defaultTarget is the default maturity level to be reached by a remediation: a consistent, documented practice.
+// defaultTarget is the maturity level that remediation aims for by default: a consistent, documented practice.
 const defaultTarget = 3
 
-// MaturityGoal holds a control's target and current maturity level. Rated is false if the control
-// was not rated.
+// MaturityGoal holds the target and current maturity levels of a control. Rated is false if the control was not
+// rated.
 type MaturityGoal struct {
 	Target, Current int
 	Rated           bool
@@ -222,8 +222,8 @@ func describeFirstStep(c api.Control, f api.Finding, action string, today api.Da
 		step, subject, strings.TrimRight(proof, "."), domainForCode(c.Code).role)
 }
 
-// firstSteps holds the beginning of the first step's description for each action; the description
-// continues with the subject.
+// firstSteps holds the beginning of the first step's description for each action. The subject follows the
+// beginning.
 var firstSteps = map[string]string{
 	"document":         "document this and have it approved",
 	"implement":        "agree on an owner, a date and a budget, starting with this",

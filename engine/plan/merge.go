@@ -59,7 +59,7 @@ func requestedEvidenceKey(it api.POAMItem) string {
 	return ownerOrEmpty(it.Owner) + "\n" + strings.Join(list, "\n")
 }
 
-// mergeFamilies merges the item of a control with those of its sub-controls.
+// mergeFamilies merges the item of a control with the items of its sub-controls.
 func mergeFamilies(items []api.POAMItem, canJoin func(into, it *api.POAMItem) bool) []api.POAMItem {
 	items = sortItems(items, func(it *api.POAMItem) codeKey { return newCodeKey(it.ControlCode) }, codeKey.compare)
 	type key struct{ family, action, role string }
@@ -119,7 +119,7 @@ func mergeItem(into, it api.POAMItem) api.POAMItem {
 	return into
 }
 
-// union returns the elements of a followed by those of b that aren't in a.
+// union returns the elements of a followed by the elements of b that aren't in a.
 func union(a, b []string) []string {
 	out := slices.Clone(a)
 	for _, s := range b {
@@ -130,7 +130,7 @@ func union(a, b []string) []string {
 	return out
 }
 
-// ClosesControl reports whether an item closes a control, either its own or one whose item was merged into it.
+// ClosesControl reports whether an item closes a control: its own control, or one whose item was merged into it.
 func ClosesControl(it *api.POAMItem, control string) bool {
 	return slices.ContainsFunc(
 		append([]string{it.ControlCode}, it.AlsoCloses...),

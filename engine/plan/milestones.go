@@ -112,8 +112,8 @@ func (e Editor) CheckMilestones(
 	return out, nil
 }
 
-// recordMilestoneCompletion sets when and by whom a milestone was completed. It copies this from previous or, if the
-// milestone has just been completed, sets today and the user.
+// recordMilestoneCompletion records when and by whom a milestone was completed. It copies this information from
+// previous. If the milestone has just been completed, it records today's date and the user.
 func (e Editor) recordMilestoneCompletion(previous []api.Milestone, m *api.Milestone) {
 	m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.PreviousStatus = nil, "", false, ""
 	if m.Status != "completed" {
@@ -155,8 +155,8 @@ func IsUnfinished(m api.Milestone) bool {
 	return m.Status == "open" || m.Status == "in_progress"
 }
 
-// checkMilestoneDateAndDuplicates returns an error if a new, open milestone has a date in the past or too far ahead,
-// or is a duplicate.
+// checkMilestoneDateAndDuplicates returns an error if a new, open milestone is a duplicate or has a date that is
+// in the past or too far in the future.
 func (e Editor) checkMilestoneDateAndDuplicates(previous, given []api.Milestone, m *api.Milestone) error {
 	before, now := countMilestone(previous, *m), countMilestone(given, *m)
 	if now > max(before, 1) {

@@ -213,8 +213,8 @@ func sortByDependencies(items []api.POAMItem, dependencies [][]int) (sorted []ap
 	return out, moved
 }
 
-// advanceDueDate moves an item's due date to due if that is earlier, and spreads the item's milestones over the
-// remaining time.
+// advanceDueDate moves an item's due date forward to due if due is earlier, and spreads the item's milestones over
+// the remaining time.
 func advanceDueDate(it *api.POAMItem, today, due api.Date) {
 	if due == "" || it.DueDate <= due {
 		return

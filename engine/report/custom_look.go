@@ -72,7 +72,7 @@ func isOfficeLayout(b api.ReportBody) bool {
 	return b.Layout != "" && officeFormats[b.Format]
 }
 
-// officeFormats are the formats whose layouts are documents.
+// officeFormats lists the formats whose layouts are Office documents.
 var officeFormats = map[string]bool{render.FormatDOCX: true, render.FormatPPTX: true}
 
 // checkOfficeLayout returns an error if a layout's file is too large or not encoded, without keeping the file in memory.
@@ -131,7 +131,7 @@ func (s *Service) LintLayout(_ context.Context, _ api.Caller, in *api.LintLayout
 	return out, nil
 }
 
-// ExampleLayout returns a layout that uses everything a layout can contain.
+// ExampleLayout returns a layout that demonstrates everything a layout can contain.
 func (s *Service) ExampleLayout(_ context.Context, _ api.Caller, in *api.ExampleLayoutInput) (*api.ExampleLayout, error) {
 	format := cmp.Or(in.Format, render.FormatDOCX)
 	b, err := officelayout.Example(format)
@@ -141,8 +141,8 @@ func (s *Service) ExampleLayout(_ context.Context, _ api.Caller, in *api.Example
 	return &api.ExampleLayout{Format: format, Layout: base64.StdEncoding.EncodeToString(b)}, nil
 }
 
-// hasCustomLook reports whether a report was written with a custom template or custom styles. Neither is
-// stored, so such a report can't be written again.
+// hasCustomLook reports whether a report was written with a custom template or custom styles. These are not
+// stored, so such a report can't be reproduced.
 func hasCustomLook(r *api.Report) bool {
 	return r.Sources[sourceTemplateHash]+r.Sources[sourceStyleHash] != ""
 }

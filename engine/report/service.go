@@ -55,7 +55,7 @@ type Service struct{ Options }
 // New returns a Service.
 func New(o Options) *Service { return &Service{o} }
 
-// loadSource collects the data of an assessment that its reports are made from.
+// loadSource collects the assessment data that reports are made from.
 func (s *Service) loadSource(ctx context.Context, by api.Caller, assessmentID string) (*content.Source, error) {
 	d, err := s.Assessments.Snapshot(ctx, by, assessmentID)
 	if err != nil {
@@ -110,8 +110,8 @@ func (s *Service) Generate(ctx context.Context, by api.Caller, in *api.GenerateR
 	return s.renderAndStoreReport(ctx, by, in.AssessmentID, body, false)
 }
 
-// WriteFinalReports writes the reports for the transition to report_generated: the full report as HTML and as JSON. If
-// an earlier, interrupted attempt has already written one with the same content, it is not written again.
+// WriteFinalReports writes the reports for the transition to report_generated: the full report as HTML and as
+// JSON. A report is not written again if an earlier, interrupted attempt already wrote one with the same content.
 func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, assessmentID string) error {
 	src, err := s.loadSource(ctx, by, assessmentID)
 	if err != nil {
@@ -261,8 +261,8 @@ func (s *Service) findEarlierAssessment(ctx context.Context, by api.Caller, a *a
 	return id, err
 }
 
-// addEarlierAssessment adds the earlier assessment that a request compares with to src. It returns
-// an error if the request asks for a comparison or appendices that the template doesn't support.
+// addEarlierAssessment adds the earlier assessment that a request is compared with to src. It returns an error if
+// the request asks for a comparison or appendices that the template doesn't support.
 func (s *Service) addEarlierAssessment(ctx context.Context, by api.Caller, src *content.Source, b api.ReportBody) error {
 	if b.WithAppendices && b.Template != content.TemplateClient {
 		return api.Invalid("with_appendices", "only the template client has appendices, not %s", b.Template)
@@ -330,7 +330,7 @@ func defaultTitle(src *content.Source, template string) string {
 	return src.Assessment.Name + ": " + prose.Humanize(template)
 }
 
-// hyphenatedBaseName returns a file name, without extension, that is valid in any file system.
+// hyphenatedBaseName returns a file name without extension that is valid in every file system.
 func hyphenatedBaseName(name, template string) string {
 	safe := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

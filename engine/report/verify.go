@@ -19,8 +19,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Names of the entries in a report's sources for the time of its data and the version of the
-// program that wrote it. With these, the report can be written again with exactly the same bytes.
+// Names of the entries in a report's sources for the time of its data and the version of the program that wrote
+// it. These entries make it possible to reproduce the report byte for byte.
 const (
 	sourceAsOf          = "as_of"
 	sourceAuditSequence = "audit_sequence"
@@ -170,8 +170,8 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	return out, nil
 }
 
-// setReportTimeAndAuditHead changes the as-of time and the audit head in src to those that the report
-// records, so that the report can be written again.
+// setReportTimeAndAuditHead sets the as-of time and the audit head in src to the values recorded in the report, so
+// that the report can be reproduced.
 func (s *Service) setReportTimeAndAuditHead(ctx context.Context, by api.Caller, src *content.Source, r *api.Report) error {
 	at, err := time.Parse(time.RFC3339Nano, r.Sources[sourceAsOf])
 	if err != nil {

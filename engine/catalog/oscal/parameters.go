@@ -96,7 +96,7 @@ func (c *control) withdrawal() string {
 	return out
 }
 
-// isWithdrawn reports whether a catalog lists a control only to refer to others.
+// isWithdrawn reports whether a control is withdrawn: the catalog lists it only to refer to other controls.
 func (c *control) isWithdrawn() bool {
 	return strings.EqualFold(propValue(c.Props, "status"), "withdrawn")
 }

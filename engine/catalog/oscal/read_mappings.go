@@ -57,8 +57,8 @@ type mapItem struct {
 	ID   string `json:"id-ref"`
 }
 
-// catalogRelationships maps OSCAL's names of relationships to those of the catalog. Both describe how the
-// requirement relates to the control.
+// catalogRelationships maps OSCAL's relationship names to those of the catalog. Both describe how the requirement
+// relates to the control.
 var catalogRelationships = map[string]string{
 	"equal-to": "equal", "equivalent-to": "equal", "subset-of": "subset", "superset-of": "superset",
 	"intersects-with": "intersects", "no-relationship": "none",

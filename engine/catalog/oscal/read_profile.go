@@ -67,9 +67,9 @@ func readProfile(doc *profile, base *scf.Source) (*scf.Source, error) {
 	return src, nil
 }
 
-// resolveImportTarget returns the name of what an import refers to. A reference may point to a resource of
-// the document, which may point to another one, and so on. It is an error if the references lead back to the
-// profile.
+// resolveImportTarget resolves the reference of an import and returns the name of its target. A reference may
+// point to a resource of the document, which may point to another resource, and so on. It returns an error if the
+// references lead back to the profile.
 func resolveImportTarget(doc *profile, href, place string) (string, error) {
 	seen := map[string]bool{}
 	for strings.HasPrefix(href, "#") {

@@ -66,8 +66,8 @@ func Validate(data []byte, models ...string) error {
 // document.
 var compiledSchemas sync.Map
 
-// compiledSchema returns the compiled schema of an OSCAL version. It is an error if go-oscal has no schema
-// for it.
+// compiledSchema returns the compiled schema of an OSCAL version. It returns an error if go-oscal has no schema
+// for that version.
 func compiledSchema(version string) (*jsonschema.Schema, error) {
 	compile, _ := compiledSchemas.LoadOrStore(version, sync.OnceValues(func() (*jsonschema.Schema, error) {
 		// The validator is only used to obtain the schema, so its document is empty.
@@ -99,9 +99,8 @@ func joinWithOr(models []string) string {
 
 var oscalVersion = lazyregexp.New(`^\d{1,2}\.\d{1,2}\.\d{1,2}$`)
 
-// selectModelError returns the part of a validation error that concerns the document's own model.
-// The schema accepts any one of several models, so the whole error also says why the document
-// doesn't match the others.
+// selectModelError returns the part of a validation error that concerns the document's own model. The schema
+// accepts several models, so the complete error also explains why the document doesn't match the other models.
 func selectModelError(err *jsonschema.ValidationError, model string) *jsonschema.ValidationError {
 	for len(err.InstanceLocation) == 0 {
 		at := -1

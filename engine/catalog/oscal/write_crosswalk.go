@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// relationshipNotStated is the relationship of a mapping whose source does not state any. It is in our own
-// namespace, because OSCAL has no word for it.
+// relationshipNotStated is the relationship of a mapping whose source doesn't state one. The value is in our own
+// namespace, because OSCAL has no such relationship.
 const relationshipNotStated = "not-stated"
 
 type (
@@ -129,7 +129,7 @@ func WriteMappings(src *scf.Source, frameworks []int, modified time.Time) ([]byt
 	return encodeValid("mapping-collection", map[string]any{"mapping-collection": doc})
 }
 
-// oscalRelationships maps the catalog's names of relationships to those of OSCAL.
+// oscalRelationships maps the catalog's relationship names to those of OSCAL.
 var oscalRelationships = map[string]string{
 	"equal":      "equal-to",
 	"subset":     "subset-of",
@@ -138,8 +138,8 @@ var oscalRelationships = map[string]string{
 	"none":       "no-relationship",
 }
 
-// mappingEntries returns the entries for a framework's mappings. A mapping with details has an entry of its
-// own. The other mappings of each requirement share one entry.
+// mappingEntries returns the entries for a framework's mappings. Each mapping with details has a separate entry.
+// The other mappings of a requirement share one entry.
 func (w *writer) mappingEntries(f int, mappings []int) (out []outputMap) {
 	bare := map[int]int{}
 	for _, i := range mappings {
@@ -172,7 +172,7 @@ func (w *writer) mappingEntries(f int, mappings []int) (out []outputMap) {
 	return out
 }
 
-// catalogResource returns the resource by which other documents refer to the catalog.
+// catalogResource returns the resource that other documents use to refer to the catalog.
 func (w *writer) catalogResource() resource {
 	props := appendProp([]property{newProp("label", w.src.Label)}, "source-sha256", w.src.SHA256)
 	return resource{UUID: w.namespace.String(), Title: "Control catalog " + w.src.Label, Props: props}

@@ -15,7 +15,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Aliases is a table of the names that mean the same framework. The zero value is an empty table.
+// Aliases is a table of framework names that lists the alternative names of each framework. The zero value is an
+// empty table.
 type Aliases struct {
 	// Aliases lists names that mean the framework with the code.
 	Aliases []Alias `yaml:"aliases"`

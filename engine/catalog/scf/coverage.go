@@ -60,8 +60,8 @@ func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 	return out, nil
 }
 
-// CoverageAddition returns what a framework requires in addition to frameworks that are already
-// met, including the frameworks that these include.
+// CoverageAddition returns the requirements that a framework adds to frameworks that are already met. Frameworks
+// included in the met ones are also treated as met.
 func (s *Snapshot) CoverageAddition(framework string, metFrameworks []string) (*api.CoverageAddition, error) {
 	out := &api.CoverageAddition{Have: []string{}, NewControls: []api.FrameworkControl{}}
 	required := make([]bool, len(s.src.Controls))

@@ -18,7 +18,7 @@ type Custom struct {
 	Controls       []api.CustomControlBody
 }
 
-// Limits of what an organization may add to a catalog.
+// Limits on an organization's additions to a catalog.
 const (
 	maxCustomFrameworks   = 200
 	maxCustomControls     = 2000
@@ -215,8 +215,7 @@ func (m *customMerge) addMapping(n Mapping) {
 	m.mappingsByControl[n.Control] = append(m.mappingsByControl[n.Control], n)
 }
 
-// addControlMappings adds the mappings of a custom control: first those that it states itself, then those of
-// its related controls.
+// addControlMappings adds the mappings of a custom control: first its own, then those of its related controls.
 func (m *customMerge) addControlMappings(b *api.CustomControlBody) {
 	for _, ref := range slices.Sorted(maps.Keys(b.Requirements)) {
 		f, own := m.frameworks[ref]

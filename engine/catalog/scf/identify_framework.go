@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// IdentifyFramework returns the index of the framework that a document is about. It first tries the names of
-// the document and its file. If none is known, it looks for a framework whose requirements clearly match the
-// codes in the document better than those of any other. If that fails too, it returns a *NotFoundError with
-// suggestions.
+// IdentifyFramework returns the index of the framework that a document covers. It first tries the names of the
+// document and its file. If no name is known, it looks for a framework whose requirements match the codes in the
+// document clearly better than those of any other framework. If there is no such framework, it returns a
+// *NotFoundError with suggestions.
 func (s *Snapshot) IdentifyFramework(names, codes []string) (int, error) {
 	hyphens := make(map[string]int, len(s.src.Frameworks))
 	for i := range s.src.Frameworks {

@@ -129,8 +129,8 @@ func (s *Snapshot) findFramework(ref string) (int, error) {
 	return 0, err
 }
 
-// findRequirement returns the number of the requirement with the given ID or code, or of the one
-// named by ref in the form "framework:code".
+// findRequirement returns the number of the requirement with the given ID, code or reference. A reference has the
+// form "framework:code".
 func (s *Snapshot) findRequirement(ref string) (int32, error) {
 	ref = strings.TrimSpace(ref)
 	if id, ok := parseID(ref); ok {
@@ -235,8 +235,8 @@ func (s *Snapshot) Framework(ref string) (api.Framework, error) {
 	return s.frameworkList()[i], nil
 }
 
-// Requirement returns the requirement with the given ID or code, or the one named by ref in the
-// form "framework:code".
+// Requirement returns the requirement with the given ID, code or reference. A reference has the form
+// "framework:code".
 func (s *Snapshot) Requirement(ref string) (api.Requirement, error) {
 	n, err := s.findRequirement(ref)
 	if err != nil {

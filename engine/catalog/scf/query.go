@@ -125,8 +125,8 @@ func (s *Snapshot) Domains() []api.Domain { return slices.Clone(s.domainList()) 
 // Frameworks lists all frameworks in the source's order.
 func (s *Snapshot) Frameworks() []api.Framework { return slices.Clone(s.frameworkList()) }
 
-// FrameworkWithIncluded returns a framework together with those that an assessment of it includes. For
-// example, ISO 27001 includes its Annex A controls if the catalog lists them as a framework of their own.
+// FrameworkWithIncluded returns a framework and the frameworks that are included when it is assessed. For example,
+// ISO 27001 includes its Annex A controls if the catalog lists them as a separate framework.
 func (s *Snapshot) FrameworkWithIncluded(ref string) ([]api.Framework, error) {
 	i, err := s.findFramework(ref)
 	if err != nil {

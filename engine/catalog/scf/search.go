@@ -104,7 +104,7 @@ func (w *indexer) addText(text string, weight float32) {
 	w.words.eachCompound(text, addTerm)
 }
 
-// flushDocument adds the collected terms to the index as those of a document.
+// flushDocument adds the collected terms to the index as the terms of the given document.
 func (w *indexer) flushDocument(doc int32) {
 	for _, term := range w.order {
 		weight := w.counts[term]
@@ -339,8 +339,8 @@ func (s *Snapshot) requirementsByCode(text string) []int32 {
 	return slices.Compact(found)
 }
 
-// frameworksByCodeOrPrefix returns the indexes of the frameworks that a name could mean: the one with that
-// code, or else those whose codes begin with it.
+// frameworksByCodeOrPrefix returns the indexes of the frameworks that a name could refer to: the framework with
+// that code or, if there is none, the frameworks whose codes begin with the name.
 func (s *Snapshot) frameworksByCodeOrPrefix(name string) []int {
 	slug := FrameworkCode(name)
 	if i, ok := s.frameworks[slug]; ok {

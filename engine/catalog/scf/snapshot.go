@@ -300,7 +300,7 @@ func (s *Snapshot) makeRequirementIndex() *requirementIndex {
 	return x
 }
 
-// filterRequirementsByFramework returns those of the given requirements that belong to framework f.
+// filterRequirementsByFramework returns the given requirements that belong to framework f.
 func (s *Snapshot) filterRequirementsByFramework(f int, numbers []int32) []int32 {
 	from, _ := slices.BinarySearch(numbers, s.firstRequirement[f])
 	to, _ := slices.BinarySearch(numbers, s.firstRequirement[f+1])

@@ -48,8 +48,7 @@ type Domain struct {
 	Intent    string `json:"intent,omitempty"`
 }
 
-// NoWeight is the weight of a control to which the source assigns none. It is not 0, because 0 is a valid
-// weight.
+// NoWeight is the weight of a control that has no weight in the source. It is not 0, because 0 is a valid weight.
 const NoWeight = -1
 
 // Control is a control with every field that a source may contain. A field that the source doesn't have is
@@ -116,7 +115,7 @@ type CompensatingControl struct {
 	Justification string `json:"justification,omitempty"`
 }
 
-// Framework is a framework to which controls map: a crosswalk column of a workbook, or a framework of the
+// Framework is a framework that controls are mapped to: a crosswalk column of a workbook, or a framework of the
 // starter catalog.
 type Framework struct {
 	Code         string `json:"code"` // unique in the source
@@ -207,8 +206,8 @@ func (s *Source) Counts() api.CatalogCounts {
 	return n
 }
 
-// SetContentStatistics sets those import statistics that can be derived from the source's contents. The importer has
-// to set the others: the facts about the imported file and the number of warnings.
+// SetContentStatistics sets the import statistics that can be derived from the source's contents. The importer has
+// to set the remaining statistics, which describe the imported file and the number of warnings.
 func (s *Source) SetContentStatistics() {
 	n, st := s.Counts(), &s.Statistics
 	st.Controls, st.Domains, st.Frameworks = n.Controls, n.Domains, n.Frameworks

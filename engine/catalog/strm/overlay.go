@@ -213,8 +213,7 @@ func formatRationale(rel Relation) string {
 	return rel.Rationale + ": " + rel.Notes
 }
 
-// joinFirst joins the codes. If there are more than eight, it joins the first eight and adds the number of
-// the others.
+// joinFirst joins at most eight of the codes, followed by the number of omitted codes.
 func joinFirst(codes []string) string {
 	const shown = 8
 	if more := len(codes) - shown; more > 0 {

@@ -18,7 +18,7 @@ type auxiliaryTable struct {
 	columnNames []string // in lower case
 }
 
-// findColumn returns the index of the first column whose header begins with a prefix, or -1 if there is none.
+// findColumn returns the index of the first column whose header begins with the prefix, or -1 if no header does.
 func (t *auxiliaryTable) findColumn(prefix string) int { return t.findColumnFrom(0, prefix) }
 
 // findColumnFrom is like findColumn, but starts at a given column.
@@ -93,7 +93,7 @@ func (im *importer) readAuxiliary(ctx context.Context, heads []*sheet, main int,
 	return nil
 }
 
-// findHeaderRow returns the first row that has a cell beginning with a prefix, or -1 if there is none.
+// findHeaderRow returns the first row with a cell that begins with the prefix, or -1 if no row has one.
 func findHeaderRow(s *sheet, prefix string) int {
 	for row := range s.rows {
 		for _, name := range s.rows[row] {

@@ -194,7 +194,8 @@ func (im *importer) extraColumnName(col mainColumn) string {
 	return col.header
 }
 
-// readMarkedCell reads a cell of a column in which a mark means that the control has the column's property.
+// readMarkedCell reads a cell in a column where a mark means that the control has the property named by the
+// column.
 func (im *importer) readMarkedCell(c *scf.Control, col mainColumn, text, where string) {
 	if col.role == roleRisk && riskCode.MatchString(text) || col.role == roleThreat && threatCode.MatchString(text) {
 		if text != col.name { // in 2022.3, one row is shifted by a column

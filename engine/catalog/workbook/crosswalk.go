@@ -233,8 +233,8 @@ func (im *importer) newFramework(c mainColumn) scf.Framework {
 	return fw
 }
 
-// findFocalDocument returns the row of the list of authoritative sources that belongs to a header: one with
-// the same name, or else one that means the same framework. It returns nil if there is neither.
+// findFocalDocument returns the row for a header in the list of authoritative sources: the row with the same name
+// or, if there is none, the row whose name is an alias of the header. It returns nil if there is no such row.
 func (im *importer) findFocalDocument(header string) *focalDocument {
 	slug, code := scf.Slug(header), scf.FrameworkCode(header)
 	var other *focalDocument

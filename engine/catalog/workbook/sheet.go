@@ -57,8 +57,8 @@ func (b *workbookReader) surveySheet(p sheetPart) sheetSurvey {
 	return s
 }
 
-// headRows is the number of rows in which a header is searched for. In risk and threat catalogs, the header
-// is preceded by five rows of prose.
+// headRows is the number of rows that are searched for a header. In risk and threat catalogs, five rows of prose
+// precede the header.
 const headRows = 10
 
 // readHead reads the first rows of a sheet, in which its header is expected.
@@ -66,7 +66,7 @@ func (b *workbookReader) readHead(ctx context.Context, p sheetPart) (*sheet, err
 	return b.readSheet(ctx, p, headRows, false)
 }
 
-// readSheet reads the first rows of a sheet, at most maxRows. If complete is set, it is an error if the sheet
+// readSheet reads at most the first maxRows rows of a sheet. If complete is set, it returns an error if the sheet
 // has more rows.
 func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int, complete bool) (*sheet, error) {
 	s := &sheet{name: p.name}

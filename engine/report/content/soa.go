@@ -79,8 +79,8 @@ func (v *Report) standardsTable() block.Table {
 	return t
 }
 
-// uncoveredNote returns a paragraph about the requirements to which no control of the catalog is mapped, or nothing if there are none.
-// control is the word that the report uses for a control.
+// uncoveredNote returns a paragraph about the requirements that no control of the catalog is mapped to, or nothing
+// if there are none. control is the word that the report uses for a control.
 func (v *Report) uncoveredNote(control string) []block.Block {
 	n := 0
 	for i := range v.coverage {

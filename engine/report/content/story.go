@@ -264,7 +264,7 @@ func weightedShare(counts map[coverageStatus]int, applicable int) float64 {
 // unprovenRisk is the ID of the risk that the company can't prove what it does.
 const unprovenRisk = "unproven"
 
-// addKeyRisks groups the findings into risks by theme. All themes for which the evidence shows no gap are merged into
+// addKeyRisks groups the findings into risks by theme. Themes for which the evidence shows no gap are merged into
 // a single risk: that the company can't prove what it does.
 func (v *Report) addKeyRisks(s *Story) {
 	type group struct {
@@ -337,8 +337,8 @@ func (v *Report) addKeyRisks(s *Story) {
 	}
 }
 
-// newKeyRisk describes a risk by its findings, whose indexes are given worst first. It adds the
-// quotes of the risk to quoted, and does not repeat those already there.
+// newKeyRisk describes a risk based on its findings, whose indexes are sorted worst first. It adds the quotes of
+// the risk to quoted and skips quotes that are already there.
 func (v *Report) newKeyRisk(number int, t risk.Theme, at []int, quoted map[string]bool) KeyRisk {
 	r := KeyRisk{
 		Number: number, ID: t.ID, Title: t.Title, Event: t.Event, Consequence: t.Consequence, Severity: v.Findings[at[0]].Severity,
@@ -440,7 +440,7 @@ func describeRiskCause(missing, planned, partly, unknown []string) string {
 	return prose.JoinAnd(parts)
 }
 
-// quoteFirstNames returns the first n names in quotation marks, followed by the number of others.
+// quoteFirstNames returns the first n names in quotation marks, followed by the number of remaining names.
 func quoteFirstNames(all []string, n int) string {
 	var out []string
 	for _, s := range all[:min(n, len(all))] {

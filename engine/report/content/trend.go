@@ -108,7 +108,7 @@ func (t *Trend) describe() string {
 	return prose.Capitalize(s) + "."
 }
 
-// whyChanged returns why the status of a control changed, as far as the two assessments show.
+// whyChanged returns the reason why the status of a control changed, as far as the two assessments show it.
 func (v *Report) whyChanged(before, after *api.SoAItem) string {
 	if after.IsStatusOverruled() {
 		return "The status was set by a person."
@@ -131,9 +131,8 @@ func (v *Report) whyChanged(before, after *api.SoAItem) string {
 	return "The same documents were used, but were read together with other documents."
 }
 
-// newDocumentName returns the name of the first document cited as evidence whose content is not
-// among the other documents, or "" if there is none. own are the documents that the evidence comes
-// from.
+// newDocumentName returns the name of the first document cited as evidence whose content is not among the other
+// documents, or "" if there is no such document. own contains the documents that the evidence comes from.
 func newDocumentName(evidence []api.Evidence, own, other []api.Document) string {
 	for i := range evidence {
 		at := slices.IndexFunc(own, func(d api.Document) bool { return d.ID == evidence[i].DocumentID })
@@ -150,7 +149,7 @@ func newDocumentName(evidence []api.Evidence, own, other []api.Document) string 
 // maxChanges is the maximum number of changes that a client's report lists in each direction.
 const maxChanges = 30
 
-// trendSection describes what improved, what became worse, and why.
+// trendSection describes what improved, what got worse, and the reasons.
 func (v *Report) trendSection() []block.Block {
 	t := v.Story().Trend
 	if t == nil {

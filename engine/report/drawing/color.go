@@ -92,7 +92,7 @@ func CoolShade(step int) ColorName {
 	return ColorName("cool-" + strconv.Itoa(min(max(step, 0), HeatSteps)))
 }
 
-// HeatSteps is the number of shades in a heat map, not counting the one for zero.
+// HeatSteps is the number of shades in a heat map, not counting the shade for zero.
 const HeatSteps = 5
 
 // tone defines a color, with one value for light pages and one for dark pages. It may have a pattern, so that

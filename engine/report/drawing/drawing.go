@@ -37,7 +37,7 @@ type (
 		X, Y, W, H float64
 		Fill, Edge ColorName
 	}
-	// Line is a line through a series of points. If it is closed, it returns to its start.
+	// Line is a line through a series of points. A closed line returns to its start.
 	Line struct {
 		Points         []Point
 		Color          ColorName
@@ -73,7 +73,7 @@ func (Area) shape()  {}
 func (Dot) shape()   {}
 func (Label) shape() {}
 
-// Anchor states which point of a text, such as its start or end, is at the given position.
+// Anchor specifies which point of a text, such as its start or end, is placed at the given position.
 type Anchor int
 
 // The anchors of a text.

@@ -214,8 +214,8 @@ func addOutline(r *vector.Rasterizer, segments sfnt.Segments, x, y float32) {
 	r.ClosePath()
 }
 
-// DrawHatch draws a pattern over a rectangle by calling line and disc. Nothing that it draws extends beyond
-// the rectangle.
+// DrawHatch draws a pattern over a rectangle by calling line and disc. The pattern doesn't extend beyond the
+// rectangle.
 func DrawHatch(x, y, w, h float64, kind Hatch, line func(a, b Point), disc func(p Point, r float64)) {
 	const step = 5.0
 	slanted := func(up bool) {

@@ -85,7 +85,7 @@ func findFormat(name string) (format, bool) {
 	return formats[i], true
 }
 
-// supportedFormatNames returns the names of the formats in which reports with the template can be written.
+// supportedFormatNames returns the names of the formats that are available for a template.
 func supportedFormatNames(t content.Template) (names []string) {
 	if _, ok := t.PrescribedLayout(); ok {
 		return []string{FormatXLSX}

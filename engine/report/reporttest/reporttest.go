@@ -41,7 +41,7 @@ var sampleTitles = []string{
 // Ptr returns a pointer to v.
 func Ptr[T any](v T) *T { return &v }
 
-// FakeSHA256 returns a fake SHA-256, which is different for each n.
+// FakeSHA256 returns a fake SHA-256 hash that is different for each n.
 func FakeSHA256(n int) string { return fmt.Sprintf("%064x", uint64(n+1)*0x9e3779b97f4a7c15) }
 
 func fakeID(kind string, n int) string {
@@ -360,8 +360,7 @@ func addControlItems(s *content.Source, i, n int) {
 	s.POAMItems = append(s.POAMItems, p)
 }
 
-// addApprovedVersions adds an approved version of each of the four deliverables, and a summary of the
-// maturity.
+// addApprovedVersions adds an approved version of each of the four deliverables and a maturity summary.
 func addApprovedVersions(s *content.Source) {
 	version := func(i int, g api.Gate) api.DeliverableVersion {
 		v := api.DeliverableVersion{

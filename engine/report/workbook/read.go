@@ -253,7 +253,7 @@ func (b *workbookReader) walkXMLTokens(name string, data []byte, visit func(t xm
 	}
 }
 
-// readSharedStrings reads the table of strings to which cells refer by index.
+// readSharedStrings reads the table of strings that cells refer to by index.
 func (b *workbookReader) readSharedStrings(name string) error {
 	data, err := b.readPartOrNil(name)
 	if err != nil {

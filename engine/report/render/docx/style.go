@@ -39,7 +39,7 @@ var (
 	styleID        = lazyregexp.New(`^<w:style\b[^>]*\bw:styleId="([^"]*)"`)
 )
 
-// mergeStyles reads the styles of a user's document and adds those of our styles that it lacks.
+// mergeStyles reads the styles of a user's document and adds our styles that are missing from it.
 func mergeStyles(file []byte, builtin string) (*customStyles, error) {
 	refuse := func(format string, args ...any) error { return api.Invalid("style", format, args...) }
 	if len(file) > api.MaxStyleBytes {
@@ -114,7 +114,7 @@ func mergeStyles(file []byte, builtin string) (*customStyles, error) {
 
 var errMissingPart = errors.New("part not found")
 
-// readStylePart returns a part of a user's document. It is an error if the part is not XML, declares
+// readStylePart returns a part of a user's document. It returns an error if the part is not XML, declares
 // entities, or refers to other parts.
 func readStylePart(z *zip.Reader, name string) (string, error) {
 	f, err := z.Open(name)

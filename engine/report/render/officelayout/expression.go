@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// scopeType is a record, list item or the whole report whose fields a placeholder can name.
+// scopeType is a record, list item or whole report whose fields placeholders can refer to.
 type scopeType struct {
 	typ reflect.Type
 	// alias is the item's name if the loop defines one. loop is set if loop variables such as @number exist.

@@ -227,7 +227,7 @@ func compare(a, b reflect.Value) int {
 	return strings.Compare(strings.ToLower(textToCompare(a)), strings.ToLower(textToCompare(b)))
 }
 
-// textToCompare returns the text by which a value is compared.
+// textToCompare returns the text that is used to compare a value.
 func textToCompare(v reflect.Value) string {
 	v = dereference(v)
 	switch {

@@ -248,7 +248,7 @@ const (
 	slideTypes = "application/vnd.openxmlformats-officedocument.presentationml."
 )
 
-// mainTypes maps the media types of documents and templates to those of the documents written from them.
+// mainTypes maps the media types of documents and templates to the media types of the documents written from them.
 var mainTypes = map[string]map[string]string{
 	"docx": {
 		wordTypes + "document.main+xml": "",

@@ -97,8 +97,8 @@ func describeImage(image *content.LayoutImage) string {
 	return prose.Truncate(alt, docx.MaxImageDescription)
 }
 
-// placeChart writes a chart of PowerPoint's own in place of a text box, with a workbook of its numbers. Each place gets a
-// chart of its own, because slides can't share one.
+// placeChart writes a native PowerPoint chart in place of a text box, with a workbook that contains the chart's
+// data. Each location gets a separate chart, because slides can't share one.
 func (x *executor) placeChart(o slideImage) {
 	image := x.evalLayoutImage(o.image)
 	if image == nil || image.Chart == nil || x.err != nil {

@@ -147,7 +147,7 @@ func tagsIn(n *node) (out []*node) {
 	return out
 }
 
-// deckChange describes how the slides of a document differ from those of its layout.
+// deckChange describes how the slides of a document differ from the slides of its layout.
 type deckChange struct {
 	// order lists the relationship of each slide of the document; a copy has a new one.
 	order []string

@@ -24,8 +24,8 @@ type Fonts struct {
 // maxInstalledFonts is the maximum number of installed fonts that a report uses.
 const maxInstalledFonts = 4
 
-// fallbackFor returns the font, other than the built-in ones, that shows a character, or nil if
-// there is none. If load is set, it loads installed fonts when they are needed.
+// fallbackFor returns the font outside the built-in fonts that can show a character, or nil if there is none. If
+// load is set, installed fonts are loaded when they are needed.
 func (p *pdfWriter) fallbackFor(r rune, load bool) *face {
 	for _, f := range p.fonts.fallbacks {
 		if f.runeWidthOrNegative(r) >= 0 {

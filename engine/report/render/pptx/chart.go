@@ -52,8 +52,8 @@ const (
 	WorkbookType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 )
 
-// ChartGraphic returns the content of a graphic frame that shows the chart to which a relationship points. The prefixes a
-// and r must be declared.
+// ChartGraphic returns the content of a graphic frame that shows the chart with the given relationship. The
+// prefixes a and r must be declared.
 func ChartGraphic(relationID string) string {
 	return fmt.Sprintf(`<a:graphic><a:graphicData uri="%[1]s"><c:chart xmlns:c="%[1]s" r:id="%[2]s"/></a:graphicData></a:graphic>`,
 		nsChart, relationID)

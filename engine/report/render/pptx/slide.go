@@ -67,7 +67,8 @@ func titleXML(kind, text string) string {
 		`<p:txBody><a:bodyPr/><a:lstStyle/>` + paragraphXML(plainParagraph(text), 0, "", "") + `</p:txBody></p:sp>`
 }
 
-// paragraphXML returns a paragraph. Without a size or color, it inherits those of its placeholder.
+// paragraphXML returns a paragraph. If no size or color is given, the paragraph inherits them from its
+// placeholder.
 func paragraphXML(p paragraph, size int, color, align string) string {
 	var b strings.Builder
 	b.WriteString(`<a:p><a:pPr`)
