@@ -33,9 +33,14 @@ func orderQuotes(item api.SoAItem) []api.Evidence {
 	rest := slices.Clone(item.Evidence)
 	slices.SortStableFunc(rest, func(a, b api.Evidence) int { return cmp.Compare(b.Score, a.Score) })
 	out := make([]api.Evidence, 0, len(rest))
+	// If only the figures of two passages differ, neither quote is marked as contradicting the other.
+	figuresDiffer := !slices.ContainsFunc(rest, func(e api.Evidence) bool { return e.Stance == "conflicts" })
 	rank := func(e *api.Evidence) int {
 		if len(out) == 1 && affirmsContradicted(&out[0], e, item.Statements) {
 			return slices.Index([]string{"supports", "limits"}, e.Stance) - 2
+		}
+		if figuresDiffer && relatesToContradicted(e, item.Statements) {
+			return slices.Index(order, e.Stance) - len(order)
 		}
 		n := 3 * slices.Index(order, e.Stance)
 		switch {
@@ -64,6 +69,11 @@ func repeatsWords(quotes []api.Evidence, e *api.Evidence) bool {
 	return slices.ContainsFunc(quotes, func(o api.Evidence) bool {
 		return strings.Contains(o.Quote, e.Quote) || strings.Contains(e.Quote, o.Quote)
 	})
+}
+
+// relatesToContradicted reports whether a quote relates to a requirement on which passages contradict each other.
+func relatesToContradicted(e *api.Evidence, statements []api.Statement) bool {
+	return slices.ContainsFunc(statements, func(s api.Statement) bool { return s.Verdict == judge.VerdictConflicting && e.RelatesTo(s.Text) })
 }
 
 // affirmsContradicted reports whether a quote affirms, in full or in part, a requirement that the other one contradicts.

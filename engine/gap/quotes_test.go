@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
 )
 
 // TestConditionQuotesBothSidesOfAContradiction checks that a condition quotes what contradicts a requirement, after what
@@ -29,6 +30,15 @@ func TestConditionQuotesBothSidesOfAContradiction(t *testing.T) {
 	}
 	if want := "Access is reviewed quarterly; No review took place; Rights are least; "; got != want {
 		t.Errorf("the condition quotes %q, want %q", got, want)
+	}
+	item.Statements[2].Verdict = judge.VerdictConflicting
+	item.Evidence = append(item.Evidence[:4], quote("limits", "Rights are least.", "Rights differ", 0.7))
+	got = ""
+	for _, e := range quotesForCondition(item) {
+		got += e.Quote + "; "
+	}
+	if want := "Rights are least; Rights differ; Access is reviewed quarterly; "; got != want {
+		t.Errorf("with differing figures, the condition quotes %q, want %q", got, want)
 	}
 	if n := len(orderQuotes(item)); n != len(item.Evidence) {
 		t.Errorf("%d quotes are left of %d", n, len(item.Evidence))
