@@ -309,7 +309,11 @@ func (v *Report) findingCard(i int) block.Card {
 	d.AddText("Condition", f.Condition)
 	d.AddText("Criteria", f.Criteria)
 	d.AddText("Cause", f.Cause)
-	d.AddText("Effect", f.Effect)
+	effect := f.Effect
+	if v.isForClients() && f.Source != "manual" && !f.IsManual("effect") {
+		effect = withoutRiskCodes(effect)
+	}
+	d.AddText("Effect", effect)
 	d.AddText("Recommendation", recommendation)
 	d.AddList("Missing elements", v.missingElements(f.MissingElements))
 	if !v.isForClients() {
@@ -347,6 +351,20 @@ func (v *Report) findingCard(i int) block.Card {
 			fmt.Sprintf("%s in the gap analysis workbook.", prose.Count(more, "more passage is", "more passages are"))))
 	}
 	return c
+}
+
+// withoutRiskCodes returns a drafted effect without its sentence that lists the codes of risks in the catalog, which mean
+// nothing to a client.
+func withoutRiskCodes(effect string) string {
+	before, codes, found := strings.Cut(effect, " Catalog risks: ")
+	if !found {
+		return effect
+	}
+	_, after, more := strings.Cut(codes, ". ")
+	if !more {
+		return before
+	}
+	return before + " " + after
 }
 
 // maxFindingQuotes is the maximum number of passages quoted for a finding in a report for clients.
