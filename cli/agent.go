@@ -164,7 +164,7 @@ func formatProposals(all []map[string]any) []string {
 	var out []string
 	for i, m := range all {
 		if i == maxProposalsShown {
-			return append(out, fmt.Sprintf("and %d more; -o json shows all", len(all)-i))
+			return append(out, fmt.Sprintf("and %d more (list all with -o json)", len(all)-i))
 		}
 		if m["kind"] == nil {
 			out = append(out, formatAnswer(m)...)

@@ -38,7 +38,7 @@ object per line, with the fields of the operation's body, and prints one result 
 			a,
 			api.EvaluateEvidence,
 			"evidence",
-			"Judge evidence against a requirement",
+			"Judge whether evidence meets a requirement",
 			[]analysisField{
 				{"requirement", "controlRequirement", "the requirement"},
 				{"evidence", "evidenceDescription", "description of the evidence"},
@@ -50,9 +50,9 @@ object per line, with the fields of the operation's body, and prints one result 
 			a,
 			api.TriageIncident,
 			"incident",
-			"Distinguish an incident from a false alarm",
+			"Determine whether an event is an incident or a false alarm",
 			[]analysisField{
-				{"module", "systemModuleName", "the system that wrote the log"},
+				{"module", "systemModuleName", "system that wrote the log"},
 				{"logs", "rawLogsExcerpt", "log lines"},
 			},
 			"  service analyze incident --module vpn --file auth.log",
@@ -84,7 +84,7 @@ object per line, with the fields of the operation's body, and prints one result 
 			a,
 			api.ArchitectRemediation,
 			"remediation",
-			"Turn a failed evaluation into a plan",
+			"Create a remediation plan from a failed evaluation",
 			[]analysisField{
 				{"architecture", "systemArchitectureDescription", "description of the affected systems"},
 				{"evaluation", "evidenceContext", "output of 'service analyze evidence -o json'"},

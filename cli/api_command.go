@@ -162,7 +162,7 @@ func (a *app) printRawResponse(resp *http.Response, out string, force bool) erro
 		return runtimeError("the response was cut off: %w", err)
 	}
 	if !json.Valid(b) {
-		return runtimeError("the server answered %s with invalid JSON", resp.Status)
+		return runtimeError("the server responded with the status %s and invalid JSON", resp.Status)
 	}
 	switch {
 	case resp.StatusCode >= http.StatusBadRequest:
@@ -182,7 +182,7 @@ func (a *app) printRawResponse(resp *http.Response, out string, force bool) erro
 func parseRawError(resp *http.Response, b []byte) error {
 	var env api.ErrorEnvelope
 	if json.Unmarshal(b, &env) != nil || env.Error == nil || env.Error.HTTPStatus() == 0 {
-		return runtimeError("the server answered %s", resp.Status)
+		return runtimeError("the server responded with the status %s", resp.Status)
 	}
 	return env.Error
 }

@@ -56,7 +56,7 @@ func requestFromArgs(ctx context.Context, op *api.Operation, args []string, body
 	for _, w := range args {
 		key, value, ok := strings.Cut(w, "=")
 		if !ok || key == "" {
-			return nil, withHint(usageError("%q is not of the form key=value", w), "use a form such as name=text, count:=3 or file=@path")
+			return nil, withHint(usageError("%q must have the form key=value", w), "use a form such as name=text, count:=3 or file=@path")
 		}
 		typed := strings.HasSuffix(key, ":")
 		key = strings.TrimSuffix(key, ":")
@@ -110,7 +110,7 @@ func requestFromArgs(ctx context.Context, op *api.Operation, args []string, body
 func (r *rawRequest) setUploadBody(ctx context.Context, form map[string]string) error {
 	path, ok := strings.CutPrefix(form["file"], "@")
 	if !ok {
-		return withHint(usageError("this operation needs a file"), "pass the file as file=@path")
+		return withHint(usageError("this operation requires a file"), "pass the file as file=@path")
 	}
 	f, err := openFile(ctx, path, api.MaxUploadBytes)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 func (a *app) apiKeyCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "key", Short: "API keys: credentials for scripts and machines",
+		Use: "key", Short: "Manage API keys, which are credentials for scripts and machines",
 		Long: `An API key belongs to the user who created it and to one organization. It grants its
 scopes, but never more than that user's own permissions. Scopes are permissions such as
 assessment:read; * grants all except approval:decide and apikey:write, which must be
@@ -215,7 +215,7 @@ func (a *app) apiKeyRevoke() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
 		Use: "revoke KEY", Short: "Revoke a key immediately",
-		Long:    "Revokes a key, specified by id or name. Programs that use it stop working. This cannot be undone.",
+		Long:    "Revokes a key, specified by ID or name. Programs that use the key stop working. This cannot be undone.",
 		Example: "  service key revoke ci --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			k, err := a.findKey(cmd.Context(), args[0])

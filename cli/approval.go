@@ -14,7 +14,7 @@ import (
 
 func (a *app) approvalCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "approval", Short: "Approvals: pending and past decisions on deliverables",
+		Use: "approval", Short: "Manage approvals, which are decisions on deliverables",
 		Long: `An approval is a person's decision on exactly the content that was submitted. Each of
 the four deliverables needs one. Owners and admins of the organization can decide, and they
 can delegate approvals to members until a given date.`,

@@ -12,7 +12,7 @@ import (
 
 func (a *app) artifactCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "artifact", Short: "Deliverables with all their versions and hashes",
+		Use: "artifact", Short: "Show all versions of deliverables, with their hashes",
 		Long:    "An artifact is a deliverable with all its versions: scope, SoA, gap analysis, maturity,\nPOA&M and reports.",
 		Example: "  service artifact list\n  service artifact show ID",
 	}, a.artifactList(), a.artifactShow(), a.artifactDiff())

@@ -16,7 +16,7 @@ import (
 
 func (a *app) assessCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "assess", Short: "Assessments: run one and check its status",
+		Use: "assess", Short: "Create and run assessments, and check their status",
 		Long: `An assessment compares one organization's documents with a catalog version and
 frameworks. It moves through 22 states, with four gates at which a person must approve
 (service help lifecycle).
@@ -236,7 +236,7 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 	a.renderOutdatedDeliverables(p, st)
 	p.Blank()
 	if len(st.NextStates) == 0 {
-		p.Text("The assessment is closed and can't be changed. Start another with `%s`.", a.suggestedCommandLine("assess run DIR --name NAME"))
+		p.Text("The assessment is closed and can't be changed. Start a new assessment with `%s`.", a.suggestedCommandLine("assess run DIR --name NAME"))
 		return
 	}
 	move, _ := st.State.NextMove()
@@ -356,7 +356,7 @@ func (a *app) assessCreate() *cobra.Command {
 	var from string
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create an assessment, empty or from an earlier one",
-		Long: "Creates an assessment without documents. `service assess run DIR` creates one and runs it.\n" +
+		Long: "Creates an assessment without documents. `service assess run DIR` creates and runs one.\n" +
 			"--from carries over the scope, owners, decisions, notes, comments and open plan items of an\n" +
 			"earlier assessment. A decision whose evidence has changed has to be confirmed.",
 		Example: "  service assess create \"Acme 2026\" -f iso-27001-2022 -f soc2-tsc\n  service doc add policies/*.docx",

@@ -240,7 +240,7 @@ func (a *app) auditList() *cobra.Command {
 				}
 			}
 			if hasGivenFilterFlags(cmd) {
-				return printList(a, all, columns, row, "No events match; `%s` lists all.", a.suggestedCommandLine("audit list"))
+				return printList(a, all, columns, row, "No events match; `%s` lists all events.", a.suggestedCommandLine("audit list"))
 			}
 			return printList(a, all, columns, row, "No events yet.")
 		},

@@ -170,7 +170,7 @@ func (a *app) localDataTarget(cmd *cobra.Command) (Target, error) {
 	t := a.flags.Target
 	for _, flag := range []string{"org", "assessment"} {
 		if cmd.Root().PersistentFlags().Changed(flag) {
-			return t, withHint(usageError("--%s can't be used here: a backup covers all organizations", flag),
+			return t, withHint(usageError("--%s can't be used with this command, because a backup contains all organizations", flag),
 				"`service assess export` saves a single assessment")
 		}
 	}
@@ -231,8 +231,8 @@ func (a *app) runBackup(cmd *cobra.Command, o BackupOptions, path string) (err e
 		}
 		if !b.Contents.HasKeys {
 			p.Blank()
-			p.Text("The backup does not contain the key that encrypts secrets. Without it, another machine can't read " + unreadableWithoutKeys +
-				"; keep a copy of secret.key elsewhere, or use --include-keys.")
+			p.Text("The backup does not contain the key that encrypts secrets. Without this key, another machine can't read " + unreadableWithoutKeys +
+				". Keep a copy of secret.key in another place, or use --include-keys.")
 		} else if !b.Encrypted {
 			p.Blank()
 			p.Text("The backup contains the key that encrypts secrets, and is not encrypted: store it where only you can read it.")
@@ -343,7 +343,7 @@ func explainReadBackupError(path string, o ReadBackupOptions, err error) error {
 func (a *app) backupVerify() *cobra.Command {
 	var o ReadBackupOptions
 	cmd := &cobra.Command{
-		Use: "verify FILE", Short: "Restore a backup into an empty temporary folder and compare it",
+		Use: "verify FILE", Short: "Verify a backup by restoring it into an empty temporary folder",
 		Long: `Reads the whole backup, restores it into an empty temporary folder, compares the copy with
 the backup record by record and file by file, and verifies the audit trail of every
 organization. This needs no data folder and changes no data. The temporary copy needs as

@@ -126,7 +126,7 @@ The logo is a PNG or JPEG; the color must be dark enough to be readable on white
 	f.StringVar(&accent, "color", "", "color of title pages and headings, as #RRGGBB")
 	f.StringVar(&band, "second-color", "", "color of the band below the title page header, as #RRGGBB")
 	f.StringVar(&line, "line", "", "line of text for the title page, such as the name of the author")
-	f.StringVar(&footer, "footer", "", "footer of each page")
+	f.StringVar(&footer, "footer", "", "text of the footer on each page")
 	return cmd
 }
 

@@ -53,8 +53,8 @@ func (a *app) commentAdd() *cobra.Command {
 	f := cmd.Flags()
 	addChoiceFlag(f, &in.Body.Gate, "gate", api.Gates, "deliverable: soa, gap_analysis, maturity or poam")
 	f.StringVar(&in.Body.Item, "item", "", "code of a control or POA&M item")
-	f.StringVar(&in.Body.ApprovalID, "approval", "", "id of an approval")
-	f.StringVar(&in.Body.ReplyTo, "reply-to", "", "id of the comment to reply to")
+	f.StringVar(&in.Body.ApprovalID, "approval", "", "ID of an approval")
+	f.StringVar(&in.Body.ReplyTo, "reply-to", "", "ID of the comment to reply to")
 	return cmd
 }
 

@@ -166,10 +166,10 @@ func (a *app) completeContexts() cobra.CompletionFunc {
 
 func (a *app) contextCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "context", Short: "The servers you have signed in to",
+		Use: "context", Short: "Manage contexts, the servers that you have signed in to",
 		Long: `A context is a server with your account and organization there. ` + "`service login`" + ` creates
-contexts, and ` + "`service use`" + ` switches between them. They are stored in contexts.yaml next to
-the configuration file, without secrets.`,
+contexts, and ` + "`service use`" + ` switches between them. Contexts are stored without secrets in
+contexts.yaml, next to the configuration file.`,
 		Example: "  service context list\n  service context show work\n" +
 			"  service context rename grc.acme.example work\n  service context delete work --yes",
 	}, a.contextList(), a.contextShow(), a.contextRename(), a.contextDelete())

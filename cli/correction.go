@@ -34,7 +34,7 @@ func (a *app) correctionList() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List what people decided about passages, latest first",
-		Long:    "Lists the corrections of the organization, from all of its assessments, latest first.",
+		Long:    "Lists the organization's corrections from all assessments, newest first.",
 		Example: "  service correction list\n  service correction list --control IAC-06 --decision refused",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := fetchList(cmd.Context(), a, api.ListCorrections, &in, l)
@@ -152,7 +152,7 @@ decision, even to a passage that the search doesn't find for the requirement.`
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		number, err := strconv.Atoi(args[1])
 		if err != nil || number < 1 {
-			return usageError("%q is not the number of a requirement; `service soa explain %s` numbers them from 1", args[1], args[0])
+			return usageError("%q is not the number of a requirement; `service soa explain %s` lists the numbered requirements", args[1], args[0])
 		}
 		if err := checkOneOfOrEmpty("meaning", in.Body.Label, []string{"states", "part", "plans", "contradicts"}); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 // customFrameworkCommand returns the commands for the organization's custom frameworks.
 func (a *app) customFrameworkCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "framework", Short: "Your own frameworks, in addition to the catalog's",
+		Use: "framework", Short: "Manage your own frameworks, in addition to those in the catalog",
 		Long: `Your organization's own frameworks: internal policies, a customer's questionnaire, a
 contract. They map to controls of the catalog, are assessed like any other framework, and
 are visible only within your organization. An assessment uses the versions that existed
@@ -28,7 +28,7 @@ when it was created; ` + "`service assess migrate`" + ` applies later changes.`,
 // customControlCommand returns the commands for the organization's custom controls.
 func (a *app) customControlCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "control", Short: "Your own controls, in addition to the catalog's",
+		Use: "control", Short: "Manage your own controls, in addition to those in the catalog",
 		Long: `Your organization's own controls. A control that is linked to a catalog control maps to the
 same requirements and is included in the same assessments.`,
 		Example: "  service control import yard-controls.csv\n  service control list\n  service catalog show YARD-01",

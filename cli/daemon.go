@@ -364,7 +364,7 @@ func validateStore(address string, isFlag bool) error {
 	case u == nil:
 		return usageError("--store is not the URL of a database; use the form postgres://USER@HOST/DATABASE?sslmode=verify-full")
 	case isFlag && containsPassword(u):
-		return passwordInFlagError("store", ", in the variable PGPASSWORD, or the whole URL in SERVICE_STORE")
+		return passwordInFlagError("store", "; or put the password in PGPASSWORD, or the whole URL in SERVICE_STORE")
 	}
 	return nil
 }
@@ -387,7 +387,7 @@ func containsPassword(u *url.URL) bool {
 // places for the password other than a file.
 func passwordInFlagError(flag, alternatives string) error {
 	return usageError("--%s contains a password, which other users of this machine could see in the list of processes; "+
-		"put it in a file and its path in the URL (passfile=FILE, in the format HOST:PORT:DATABASE:USER:PASSWORD)%s", flag, alternatives)
+		"put the password in a file with the format HOST:PORT:DATABASE:USER:PASSWORD and specify the file in the URL (passfile=FILE)%s", flag, alternatives)
 }
 
 // configuredSettingValues returns the values of a setting from its environment variable or, if that isn't

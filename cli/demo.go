@@ -69,7 +69,7 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 	}
 	a.rememberAssessment(one.ID)
 	a.interruptHint = fmt.Sprintf(
-		"the demo was saved as %q; continue with `%s`, or start a new one with `%s`",
+		"the demo was saved as %q; continue this demo with `%s`, or start a new demo with `%s`",
 		name,
 		a.suggestedCommandLine("assess run --approve"),
 		a.suggestedCommandLine("demo"),

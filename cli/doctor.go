@@ -223,9 +223,9 @@ func (a *app) examineKeyring() Diagnostic {
 	f := Diagnostic{Component: "keyring", State: DiagnosticOK, Detail: "available"}
 	switch {
 	case a.Keyring == nil && a.Env("SERVICE_KEYRING") != "":
-		f.State, f.Detail = DiagnosticNote, "disabled by SERVICE_KEYRING; secrets are stored in files with mode 0600"
+		f.State, f.Detail = DiagnosticNote, "the keyring is disabled by SERVICE_KEYRING; secrets are stored in files with mode 0600"
 	case a.Keyring == nil:
-		f.State, f.Detail = DiagnosticNote, "not available; secrets are stored in files with mode 0600"
+		f.State, f.Detail = DiagnosticNote, "no keyring is available; secrets are stored in files with mode 0600"
 	default:
 		if err := contexts.CheckKeyring(a.Keyring); err != nil {
 			f.State, f.Detail = DiagnosticWarning, "does not respond: "+err.Error()

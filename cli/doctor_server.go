@@ -113,7 +113,7 @@ func examineClock(date string, before, after time.Time) Diagnostic {
 		f.Detail = fmt.Sprintf(
 			"the server's clock is %s %s",
 			skew.Abs().Round(time.Second),
-			map[bool]string{true: "ahead", false: "behind"}[skew > 0],
+			map[bool]string{true: "ahead of this machine's clock", false: "behind this machine's clock"}[skew > 0],
 		)
 	}
 	if skew.Abs() > maxClockSkew {

@@ -165,7 +165,7 @@ func (a *app) docList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				renderDocumentTable(p, all.Data)
 				if hasGivenFilterFlags(cmd) {
-					renderTextIfEmpty(p, len(all.Data), "No documents match; `%s` lists all.", a.suggestedCommandLine("doc list"))
+					renderTextIfEmpty(p, len(all.Data), "No documents match; `%s` lists all documents.", a.suggestedCommandLine("doc list"))
 					return
 				}
 				renderTextIfEmpty(p, len(all.Data), "No documents yet. Add one with `%s`.", a.suggestedCommandLine("doc add FILE"))
@@ -293,7 +293,7 @@ func (a *app) docChunks() *cobra.Command {
 				renderTextIfEmpty(
 					p,
 					len(all.Data),
-					"The document has no passages; `%s` shows why.",
+					"The document has no passages; `%s` shows the reason.",
 					a.suggestedCommandLine("doc show "+shellQuote(args[0])),
 				)
 			})

@@ -47,7 +47,7 @@ func (f *manyFlags) addWhere(cmd *cobra.Command, many func(*cobra.Command, []str
 	}
 	cmd.Flags().StringVar(&f.where, "where", "", "change all items that match this filter; \"true\" matches all items")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "with --where: show what would change without changing anything")
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "with --where: change without asking")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "with --where: make the change without asking for confirmation")
 	return cmd
 }
 

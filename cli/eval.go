@@ -60,7 +60,7 @@ type RetrievalMethod struct {
 
 func (a *app) evalCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "eval", Short: "Measure quality on a benchmark",
+		Use: "eval", Short: "Measure the quality of the search and the rules on benchmarks",
 		Long:    "Measures the quality of the search and the rules on a benchmark, without reading or changing your data.",
 		Example: "  service eval retrieval --bench ../retrieval",
 	}, a.evalRetrieval(), a.evalJudgement(), a.evalAnalyses())

@@ -23,7 +23,7 @@ type AnalysisScore struct {
 
 func (a *app) evalAnalyses() *cobra.Command {
 	return &cobra.Command{
-		Use: "analyses", Short: "Measure the built-in analyses on their labeled cases",
+		Use: "analyses", Short: "Measure the accuracy of the built-in analyses on labeled cases",
 		Long: `Runs the built-in rules of the seven analyses on the labeled cases included in this build and
 prints how many labels the rules match. Because the same people wrote the cases and the rules,
 the figures show whether a change made the rules worse, not how well the rules perform on your

@@ -288,8 +288,8 @@ func renderDifferences(p *print.Page, s JudgedSet) {
 	}
 	p.Title("Verdicts that differ from the label: %s", s.Name)
 	renderTable(p, s.Different, []print.Column{
-		fixed("CONTROL"), fixed("LABELED"), fixed("JUDGED"), column("MISSING ONLY BY RULES"),
-		column("MISSING ONLY BY LABEL"),
+		fixed("CONTROL"), fixed("LABELED"), fixed("JUDGED"), column("MISSING (RULES ONLY)"),
+		column("MISSING (LABEL ONLY)"),
 	}, func(d JudgedDifference) []string {
 		return []string{
 			d.Control, prose.Humanize(d.Labelled), prose.Humanize(d.Judged), formatNumbers(d.MissingInRulesOnly),

@@ -99,7 +99,7 @@ func parsePlace(flag, place, blobs string) (StorePlace, error) {
 	case u == nil:
 		return StorePlace{}, usageError("--%s is neither bolt:FOLDER nor postgres://USER@HOST/DATABASE", flag)
 	case containsPassword(u):
-		return StorePlace{}, passwordInFlagError(flag, ", or in the variable PGPASSWORD")
+		return StorePlace{}, passwordInFlagError(flag, "; or put the password in PGPASSWORD")
 	}
 	out := StorePlace{Store: place}
 	if folder, isFolder = strings.CutPrefix(blobs, "bolt:"); isFolder && folder != "" {

@@ -123,7 +123,7 @@ func (p *requestParts) encodeBody(op *api.Operation) (body io.Reader, contentTyp
 // memory.
 func (p *requestParts) encodeUpload() (body io.Reader, contentType string, _ error) {
 	if p.file == nil || p.file.Content == nil {
-		return nil, "", api.Invalid("file", "no file to upload")
+		return nil, "", api.Invalid("file", "there is no file to upload")
 	}
 	r, w := io.Pipe()
 	form := multipart.NewWriter(w)

@@ -112,7 +112,7 @@ func checkContext(b *Config, index int) error {
 	c := &b.Contexts[index]
 	switch {
 	case b.Find(c.Name) != c:
-		return errors.New("the name appears twice")
+		return errors.New("two contexts have this name")
 	case c.Server == "":
 		return errors.New("the context has no server")
 	case c.Credential != Session && c.Credential != APIKey:

@@ -50,7 +50,7 @@ func examineMachine(ctx context.Context, o cli.ExamineOptions) []cli.Diagnostic 
 			locations.Cache,
 			"every command that reads PDF files has to recompile the PDF reader",
 		),
-		examineFolder("temporary folder", os.TempDir(), "uploads and reports fail"),
+		examineFolder("temporary folder", os.TempDir(), "uploads and reports will fail"),
 		examineEnvironmentValues(),
 	)
 }

@@ -105,7 +105,7 @@ func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 		}
 		return nil
 	case s.keyring == nil:
-		return errors.New("no keyring is available here; keep the key in the file")
+		return errors.New("no keyring is available on this machine; keep the key in the file")
 	}
 	account := old
 	if account == "" {

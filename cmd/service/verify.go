@@ -103,7 +103,7 @@ func verifyAuditChain(ctx context.Context, path, headPath string) (*cli.Verifica
 		addFinding(
 			met,
 			"head",
-			"record %d of the head %s the chain",
+			"the saved head (record %d) %s the chain",
 			head.Sequence,
 			map[bool]string{true: "matches", false: "does not match"}[met],
 		)
