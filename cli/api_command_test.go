@@ -60,7 +60,7 @@ func TestRawCallByID(t *testing.T) {
 		{[]string{"api", "get-assessment"}, "needs assessmentId"},
 		{[]string{"api", "get-assessment", "assessmentID=1"}, `did you mean "assessmentId"`},
 		{[]string{"api", "search-kb", "top_k:=x"}, "is not JSON"},
-		{[]string{"api", "search-kb", "query"}, "not of the form key=value"},
+		{[]string{"api", "search-kb", "query"}, "must have the form key=value"},
 		{[]string{"api", "search-kb", "query=1", "-d", "{}"}, "not both"},
 		{[]string{"api", "GET"}, "followed by a single path that begins with /"},
 		{[]string{"api", "GET", "assessments"}, "begins with /"},
