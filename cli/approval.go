@@ -45,15 +45,18 @@ func (a *app) approvalList() *cobra.Command {
 			}
 			return printList(a, all, []print.Column{
 				fixed("gate"), number("version"), fixed("status"), optional(column("requested")),
-				column("decided by"), optional(column("decided")), optional(column("reason")), fixed("id"),
+				column("decision"), optional(column("reason")), fixed("id"),
 			}, func(one api.Approval) []string {
 				decided := one.Decider()
 				if may := formatDelegates(&one); decided == "" && len(may) > 0 {
 					decided = "(delegates: " + joinFirst(may, 5) + ")"
 				}
+				if one.DecidedAt != nil {
+					decided = formatTimePtr(one.DecidedAt) + " by " + decided
+				}
 				return []string{
 					string(one.Gate), fmt.Sprint(one.VersionNumber), one.DisplayStatus(), print.FormatTime(one.RequestedAt),
-					decided, formatTimePtr(one.DecidedAt), orZero(one.Reason), one.ID,
+					decided, orZero(one.Reason), one.ID,
 				}
 			}, "No approvals match.")
 		},

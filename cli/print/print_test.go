@@ -269,6 +269,22 @@ func TestTableInAFileIsNeverWider(t *testing.T) {
 			t.Errorf("the id is broken:\n%s", got)
 		}
 	}
+	// Tables of many columns fit too, and times are wrapped before words are broken.
+	titles := []string{"version", "starter", "controls", "frameworks", "requirements", "mappings"}
+	columns, row := []Column{{Title: "created", NoShrink: true}}, []string{"2026-11-28 10:07 UTC"}
+	for _, title := range titles {
+		columns, row = append(columns, Column{Title: title, AlignRight: true}), append(row, "implemented")
+	}
+	many := &Page{}
+	many.Table(append(columns, Column{Title: "id", NoShrink: true}), [][]string{append(row, id)})
+	if !strings.Contains(many.buf.String(), "10:07 UTC") {
+		t.Errorf("a time is broken:\n%s", many.buf.String())
+	}
+	for line := range strings.Lines(many.buf.String()) {
+		if w := Width(strings.TrimSpace(line)); w > proseWidth {
+			t.Errorf("a line of %d columns:\n%s", w, many.buf.String())
+		}
+	}
 	path := "/" + strings.Repeat("n", 2*proseWidth)
 	p := &Page{}
 	p.Table([]Column{{Title: "what"}, {Title: "path", NoBreak: true}}, [][]string{{"contexts", path}})

@@ -36,6 +36,9 @@ const (
 // it to another.
 const minFixed = 37
 
+// minBroken is the width down to which words and titles are broken if nothing else makes enough room.
+const minBroken = 6
+
 // longWord is the length of most words, statuses and dates: shorter ones are only broken if nothing else makes enough room.
 const longWord = 12
 
@@ -128,23 +131,25 @@ func acceptableWidth(c Column, contentWidth int) int {
 }
 
 // shrinkColumnsInFile narrows columns of a table without a terminal, in which nothing is truncated: first only between
-// words, and if the table is still too wide, then also within the longest words and between those of titles, and at last
-// within codes and ids.
+// words, and if the table is still too wide, then also within the longest words and between those of titles and of codes
+// and times, then within codes and ids, and at last within all words and titles.
 func shrinkColumnsInFile(columns []Column, cells [][]string, widths []int, pageWidth int) {
 	titles := make([][]string, 1)
 	for _, c := range columns {
 		titles[0] = append(titles[0], c.Title)
 	}
 	for _, longest := range []struct{ word, fixed int }{
-		{math.MaxInt, math.MaxInt}, {2 * minColumn, math.MaxInt}, {longWord, minFixed}, {minColumn, minFixed},
+		{math.MaxInt, math.MaxInt}, {2 * minColumn, math.MaxInt}, {longWord, minFixed}, {minColumn, minFixed}, {minBroken, minFixed},
 	} {
 		least := make([]int, len(columns))
 		for i, c := range columns {
 			switch word := longestWord(cells, i); {
-			case c.NoBreak:
+			case c.NoBreak || c.NoShrink && longest.word == math.MaxInt:
 				least[i] = widths[i]
 			case c.NoShrink:
-				least[i] = min(widths[i], longest.fixed)
+				least[i] = min(max(longestWord(titles, i), word), longest.fixed)
+			case longest.word == minBroken:
+				least[i] = min(max(longestWord(titles, i), word), minBroken)
 			case longest.word == math.MaxInt && c.AlignRight: // a number and its unit stay together
 				least[i] = widths[i]
 			case longest.word == math.MaxInt:
