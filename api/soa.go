@@ -85,8 +85,7 @@ type DecisiveDocument struct {
 func (r *Reliance) Warnings() (out []string) {
 	if n := r.LinesChangedByDocument; n > 0 && len(r.DecisiveDocuments) > 0 {
 		d := slices.MaxFunc(r.DecisiveDocuments, func(a, b DecisiveDocument) int { return a.LinesChanged - b.LinesChanged })
-		out = append(out, fmt.Sprintf("%s changed because of a single document since an earlier draft (%d because "+
-			"of %s).",
+		out = append(out, fmt.Sprintf("%s changed by a single document since an earlier draft (%d by %s).",
 			formatCount(n, "verdict was", "verdicts were"), d.LinesChanged, d.Filename))
 	}
 	if n := r.LinesOnOneDocument; n > 0 && len(r.DecisiveDocuments) > 0 {
