@@ -52,9 +52,9 @@ var exampleFields = map[string]any{
 	"accent": "#123456", "band": "#F0C75E", "line": "Prepared by Acme Consulting", "footer": "Acme Consulting, confidential", "logo": "",
 	"layout": nil, "style": nil, "LintLayoutInput.layout": "{{.title}}", "ExampleLayout.layout": "UEsDBA==", "placeholders": 12,
 	"LayoutProblem.level": "error", "LayoutProblem.part": "word/document.xml", "LayoutProblem.place": "document, table 2, row 3, column 1",
-	"LayoutProblem.placeholder": "{{clent.name}}", "LayoutProblem.message": "there is no field “clent.name”",
+	"LayoutProblem.placeholder": "{{clent.name}}", "LayoutProblem.message": "the field “clent.name” doesn't exist",
 	"LayoutProblem.suggestion":   "did you mean {{client.name}}?",
-	"ReportVerification.message": "The file is authentic: reproduced from the same sources, it has the same bytes.",
+	"ReportVerification.message": "The file is authentic. A copy reproduced from the same sources is identical.",
 	// Fields of many types.
 	"id": exampleID, "organization_id": exampleOrganization, "user_id": exampleUser, "trace_id": exampleTraceID, "error": nil, "description": "All systems that serve customers.",
 	"name": "Acme 2026", "client_name": "Acme Ltd", "title": "Acme 2026",
