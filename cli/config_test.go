@@ -246,10 +246,10 @@ func TestDoctorGoesOnWithBrokenSettings(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	put(t, filepath.Join(dir, "service", "config.yaml"), "output: xml\n")
-	if got := w.run("doctor"); got.code != 1 || !strings.Contains(got.out, "no output format") {
+	if got := w.run("doctor"); got.code != 1 || !strings.Contains(got.out, "unknown output format") {
 		t.Errorf("%d\n%s%s", got.code, got.out, got.errOut)
 	}
-	w.want(w.run("doctor", "-o", "xml"), 2, "no output format")
+	w.want(w.run("doctor", "-o", "xml"), 2, "unknown output format")
 }
 
 func TestDoctorOnAServer(t *testing.T) {

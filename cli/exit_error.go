@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// Exit codes; `service help exit-codes` explains them.
+// Exit codes of the program. `service help exit-codes` explains them.
 const (
 	exitOK           = 0
 	exitVerdict      = 1
@@ -54,8 +54,8 @@ func withHint(err error, format string, args ...any) error {
 	return &exitError{err: err, hint: fmt.Sprintf(format, args...)}
 }
 
-// validationToRuntimeError gives a validation error the exit code of a runtime error. It is for operations in
-// which the command's arguments can't be the cause.
+// validationToRuntimeError gives a validation error the exit code of a runtime error. It is for operations whose
+// validation errors can't be caused by the command's arguments.
 func validationToRuntimeError(err error) error {
 	if api.IsCode(err, api.CodeValidation) {
 		return &exitError{code: exitRuntime, err: err}
@@ -117,7 +117,7 @@ func (a *app) reportError(ctx context.Context, err error) (code int) {
 	return exitCode(err)
 }
 
-// detailsNotInMessage returns those details of an error that its message does not already contain.
+// detailsNotInMessage returns the details of an error that its message does not already contain.
 func detailsNotInMessage(e *api.Error) (out []string) {
 	for _, d := range e.Details {
 		line := d.Message
@@ -147,19 +147,19 @@ func (a *app) hintFor(err error) string {
 		}
 	}
 	if errors.Is(err, client.ErrConnectionLost) {
-		return "the process that handled the request ended; check the result, or run the same command again"
+		return "the server process ended before it responded; check whether the change was made, or run the same command again"
 	}
 	if errors.Is(err, client.ErrPlainHTTP) {
 		return "use https://…, or pass --insecure-http if the network is trusted, such as a VPN"
 	}
 	var unknownCA x509.UnknownAuthorityError
 	if errors.As(err, &unknownCA) {
-		return "if the certificate is from a private authority, pass the authority's certificate with --ca FILE"
+		return "if the server's certificate was issued by a private certificate authority, pass the authority's certificate with --ca FILE"
 	}
 	if errors.Is(err, client.ErrUnreachable) && a.context != nil {
 		return fmt.Sprintf(
-			"check that the server of the context %s is running; `service use` lists other contexts, "+
-				"`service use local` switches to the data folder",
+			"check that the server for the context %s is running; `service use` lists other contexts, and "+
+				"`service use local` switches to the local data folder",
 			a.context.Name,
 		)
 	}
@@ -178,29 +178,31 @@ func (a *app) hintFor(err error) string {
 		return "sign in with `service login URL`, or give an API key with --token or SERVICE_TOKEN"
 	case api.CodeForbidden:
 		if slices.ContainsFunc(e.Details, func(d api.ErrorDetail) bool { return d.Field == api.TenantHeader }) {
-			return "`service org list` lists yours; choose one with `service use --org NAME`"
+			return "list your organizations with `service org list`, then choose one with `service use --org NAME`"
 		}
 		if i := slices.IndexFunc(e.Details, func(d api.ErrorDetail) bool { return d.Field == api.NoRemoteModel }); i >= 0 {
-			lift := "`" + a.suggestedCommandLine("assess update --no-remote-model=false") + "`"
+			lift := "or allow remote models with `" + a.suggestedCommandLine("assess update --no-remote-model=false") + "`"
 			if strings.HasSuffix(e.Details[i].Message, "the organization") {
-				lift = "an owner's `" + a.suggestedCommandLine("org update --no-remote-model=false") + "`"
+				lift = "or ask an owner to allow remote models with `" + a.suggestedCommandLine("org update --no-remote-model=false") + "`"
 			}
-			return "choose one with `service model use ollama/MODEL`; " + lift + " lifts the ban"
+			return "choose a local model with `service model use ollama/MODEL`, " + lift
 		}
 		if slices.ContainsFunc(e.Details, func(d api.ErrorDetail) bool { return d.Field == api.RequireSecondPerson }) {
-			return "let another owner, admin or approver decide; an owner can lift the rule with `" +
+			return "ask another owner, admin or approver to decide; an owner can turn off this rule with `" +
 				a.suggestedCommandLine("org update --second-person=false") + "`"
 		}
-		return "ask an owner or admin of the organization, or use another key"
+		return "ask an owner or admin of the organization for the required permission, or use a different API key"
 	case api.CodeTenantRequired:
 		if a.flags.Server == "" {
-			return "name it with --org or SERVICE_DEFAULT_ORG, or choose it with `service org use ORG`; to change it, sign in to its server with `service login URL`"
+			return "select an organization with --org or SERVICE_DEFAULT_ORG, or with `service org use ORG`. Local access to it is read-only; " +
+				"to make changes, sign in to its server with `service login URL`"
 		}
-		return "name the organization with --org or SERVICE_DEFAULT_ORG; an owner or admin can invite you to theirs"
+		return "specify an organization with --org or SERVICE_DEFAULT_ORG; to join an organization, ask its owner or an admin for an invitation"
 	case api.CodeApproval:
 		for _, d := range e.Details {
 			if noun := gateCommandName(d.Gate); noun != "" {
-				return fmt.Sprintf("review with `%s`, approve with `%s`", a.suggestedCommandLine(noun+" show"), a.suggestedCommandLine(noun+" approve"))
+				return fmt.Sprintf("review the version with `%s`, then approve it with `%s`",
+					a.suggestedCommandLine(noun+" show"), a.suggestedCommandLine(noun+" approve"))
 			}
 		}
 	case api.CodeRateLimit:

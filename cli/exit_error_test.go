@@ -12,12 +12,13 @@ func TestHintForForbidden(t *testing.T) {
 		err  error
 		want string
 	}{
-		{api.NotMember(), "`service org list` lists yours; choose one with `service use --org NAME`"},
+		{api.NotMember(), "list your organizations with `service org list`, then choose one with `service use --org NAME`"},
 		{
 			api.Forbidden("no").WithDetails(api.ErrorDetail{Field: api.NoRemoteModel, Message: "set by the assessment"}),
-			"choose one with `service model use ollama/MODEL`; `service assess update --no-remote-model=false` lifts the ban",
+			"choose a local model with `service model use ollama/MODEL`, " +
+				"or allow remote models with `service assess update --no-remote-model=false`",
 		},
-		{api.Forbidden("your role does not allow this"), "ask an owner or admin of the organization, or use another key"},
+		{api.Forbidden("your role does not allow this"), "ask an owner or admin of the organization for the required permission, or use a different API key"},
 	} {
 		if got := a.hintFor(c.err); got != c.want {
 			t.Errorf("%v: hint %q, want %q", c.err, got, c.want)

@@ -14,9 +14,9 @@ import (
 func (a *app) soaExplain() *cobra.Command {
 	return &cobra.Command{
 		Use: "explain CONTROL|ITEM", Short: "Explain an item's status",
-		Long: `Explains an item step by step: why the control is included, what it requires, what the
-documents state about each requirement and how that is scored, the resulting status, the
-confidence of the rules, and manual changes.`,
+		Long: `Explains an item step by step: why the control is included, what it requires, how well the
+documents meet each requirement, how the status follows from the scores, how confident the
+rules are, and what was changed manually.`,
 		Example:           "  service soa explain IAC-17",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,7 +40,7 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, v *api.DeliverableVersi
 	p.Title("%s  %s", i.ControlCode, i.ControlTitle)
 	p.Text("1. The control is %s. %s", prose.Humanize(i.Applicability), i.Rationale)
 	if !i.Applicability.IsApplicable() {
-		p.Text("   Therefore it was not assessed.")
+		p.Text("   The control was therefore not assessed.")
 		renderManualEdits(p, &i.Item)
 		return
 	}
@@ -51,7 +51,7 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, v *api.DeliverableVersi
 		return
 	}
 	p.Text(
-		"2. It has %s%s. What the documents show for each:",
+		"2. The control has %s%s. Evidence found for each requirement:",
 		prose.Count(len(i.Statements), "requirement", "requirements"),
 		statementSourcePhrases[i.StatementSource],
 	)
@@ -71,15 +71,15 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, v *api.DeliverableVersi
 		renderCorrections(p, &s)
 	}
 	p.Blank()
-	p.Text("   If a quote doesn't show its requirement, refuse it: `service correction refuse %s NUMBER`.", i.ControlCode)
+	p.Text("   If a quote doesn't support its requirement, refuse the quote with `service correction refuse %s NUMBER`.", i.ControlCode)
 	p.Blank()
-	counts := "A requirement met in full counts 1, nearly in full ¾, in part or contradicted ½, otherwise 0; less if the passage is about " +
-		"a different subject."
+	counts := "Each requirement scores 1 if it is fully met, ¾ if almost fully met, ½ if partially met or contradicted, and 0 otherwise. " +
+		"The score is lower if the passage is about a different subject."
 	if reader != "" {
-		counts = "A requirement met in full counts 1, in part ½, otherwise 0."
+		counts = "Each requirement scores 1 if it is fully met, ½ if partially met, and 0 otherwise."
 	}
 	p.Text(
-		"3. Together this covers %.0f%% of the control: evidence is %s. %s",
+		"3. Together, the evidence covers %.0f%% of the control (evidence coverage: %s). %s",
 		i.CoverageRatio*100,
 		prose.Humanize(i.EvidenceCoverage),
 		counts,
@@ -111,7 +111,7 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, v *api.DeliverableVersi
 // statementSourcePhrases maps the source of a control's requirements to a phrase that describes it. There is
 // no phrase for the usual source, the catalog's assessment objectives.
 var statementSourcePhrases = map[api.StatementSource]string{
-	api.FromCriteria:    ", from our own criteria, because the catalog has only a description",
+	api.FromCriteria:    ", taken from built-in criteria because the catalog contains only a description",
 	api.FromDescription: ", from its description",
 	api.FromQuestion:    ", from its question",
 	api.FromTitle:       ", from its title",
@@ -127,10 +127,10 @@ func formatReviewSuffix(needs bool) string {
 // renderManualEdits prints which fields of an item were edited by a user, and by whom.
 func renderManualEdits(p *print.Page, i *api.Item) {
 	if i.EditedBy == nil {
-		p.Text("It has not been edited manually.")
+		p.Text("This item has not been edited manually.")
 		return
 	}
-	p.Text("%s set %s manually; new drafts keep this until it is undone with --reset.", *i.EditedBy, joinFirst(i.EditedFields, 20))
+	p.Text("%s edited these fields manually: %s. New drafts keep the edits until they are undone with --reset.", *i.EditedBy, joinFirst(i.EditedFields, 20))
 }
 
 // gapExplain returns the command that explains a finding.
@@ -138,7 +138,7 @@ func (a *app) gapExplain() *cobra.Command {
 	return &cobra.Command{
 		Use: "explain CONTROL|FINDING", Short: "Explain a finding and its severity",
 		Long: `Shows what is required, what was found, what is missing, how the severity was determined,
-which controls could compensate, and manual changes.`,
+which controls could compensate for the gap, and what was changed manually.`,
 		Example:           "  service gap explain CFG-02",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -163,7 +163,7 @@ which controls could compensate, and manual changes.`,
 						p.ListItem(3, "%s", m)
 					}
 				} else {
-					renderStep("Nothing", "is listed as missing.")
+					renderStep("Missing:", "no missing elements are listed.")
 				}
 				renderStep("Possible cause:", f.Cause)
 				renderStep("Possible effect:", f.Effect)
@@ -171,10 +171,10 @@ which controls could compensate, and manual changes.`,
 				renderStep("What to do:", f.Recommendation)
 				added := f.Source == "manual"
 				if added {
-					p.Text("It was added manually; new drafts keep it.")
+					p.Text("This finding was added manually, so new drafts keep it.")
 				}
 				if f.StatusSetBy != "" {
-					p.Text("%s set the status in the Statement of Applicability; it is not based on the evidence.", f.StatusSetBy)
+					p.Text("%s set the status manually in the Statement of Applicability, so it is not based on the evidence.", f.StatusSetBy)
 				}
 				if !added && (f.StatusSetBy == "" || f.EditedBy != nil) || len(f.EditedFields) > 0 {
 					renderManualEdits(p, &f.Item)
@@ -188,8 +188,8 @@ which controls could compensate, and manual changes.`,
 func (a *app) maturityExplain() *cobra.Command {
 	return &cobra.Command{
 		Use: "explain CONTROL|SCORE", Short: "Explain a maturity level",
-		Long: "Explains a control's level: what the level requires, the evidence, and what the next level\n" +
-			"requires. Levels are cumulative: level 4 includes level 3.",
+		Long: "Explains a control's maturity level: what the level requires, what evidence was found, and what\n" +
+			"the next level requires. Levels are cumulative: level 4 includes everything that level 3 requires.",
 		Example:           "  service maturity explain IAC-17",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -200,7 +200,7 @@ func (a *app) maturityExplain() *cobra.Command {
 			return a.out.Print(s, func(p *print.Page) {
 				p.Title("%s  %s", s.ControlCode, s.ControlTitle)
 				if !s.Assessed {
-					p.Text("1. Not rated: there was no evidence, so averages exclude it.")
+					p.Text("1. Not rated: no evidence was found, so the control is excluded from averages.")
 				} else {
 					p.Text("1. Level %s: %s", formatLevel(s.Level), s.Criteria)
 				}

@@ -16,8 +16,8 @@ func (a *app) catalogFrameworks(version *string) *cobra.Command {
 	var in api.FrameworksInput
 	cmd := &cobra.Command{
 		Use: "frameworks", Short: "List the frameworks",
-		Long: "Lists the laws, standards and contracts that the catalog maps to its controls. Use the code\n" +
-			"with --framework.",
+		Long: "Lists the laws, standards and contracts that the catalog maps to its controls. To select a\n" +
+			"framework in other commands, pass its code to --framework.",
 		Example: "  service catalog frameworks\n  service catalog frameworks --query iso",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.Version = *version
@@ -43,7 +43,7 @@ func (a *app) catalogFrameworks(version *string) *cobra.Command {
 			}, "No frameworks match.")
 		},
 	}
-	cmd.Flags().StringVar(&in.Q, "query", "", "only frameworks with this text in the code or name")
+	cmd.Flags().StringVar(&in.Q, "query", "", "only frameworks whose code or name contains this text")
 	return cmd
 }
 
@@ -53,7 +53,7 @@ func (a *app) catalogRequirements(version *string) *cobra.Command {
 		Short: "List the requirements of a framework",
 
 		ValidArgsFunction: a.completeFrameworks(),
-		Long:              "Lists a framework's requirements in order, with their text if the catalog has it.",
+		Long:              "Lists the requirements of a framework in order, with their text if the catalog contains it.",
 		Example:           "  service catalog requirements iso-27001-2022",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := fetchAll(
@@ -96,7 +96,7 @@ func (a *app) withFilterHint(err error) error {
 	return a.withFrameworkHint(err)
 }
 
-// withFrameworkHint adds a hint on how to list the frameworks if err is about one.
+// withFrameworkHint adds a hint on how to list the frameworks if err is about a framework.
 func (a *app) withFrameworkHint(err error) error {
 	var e *api.Error
 	if !errors.As(err, &e) {
@@ -117,11 +117,11 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 	var add string
 	cmd := &cobra.Command{
 		Use:   "coverage [FRAMEWORK]",
-		Short: "Show how much of a framework the catalog covers, or what it adds to others",
+		Short: "Show how much of a framework the catalog covers, or what a framework adds to others",
 
 		ValidArgsFunction: a.completeFrameworks(),
-		Long: "Shows how many of a framework's requirements have at least one control, by domain. With\n" +
-			"--have, shows what it would add to frameworks whose controls are already required.",
+		Long: "Shows, by domain, how many of a framework's requirements are mapped to at least one control.\n" +
+			"With --have, shows what the framework would add to frameworks whose controls are already required.",
 		Example: "  service catalog coverage nist-csf-2.0\n  service catalog coverage --have iso-27001-2022 --add nis2",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			framework := add
@@ -129,7 +129,7 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 			case len(args) == 1 && add == "":
 				framework = args[0]
 			case len(args) == 1 || add == "":
-				return usageError("name one framework: `coverage FRAMEWORK`, or `coverage --have FRAMEWORK --add FRAMEWORK`")
+				return usageError("specify one framework: `coverage FRAMEWORK`, or `coverage --have FRAMEWORK --add FRAMEWORK`")
 			}
 			in := &api.CoverageInput{FrameworkID: framework, SCFVersion: *version, Have: have}
 			c, err := call(cmd.Context(), a, api.GetCoverage, in)
@@ -146,7 +146,7 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 					return
 				}
 				p.Text(
-					"%s: %d of %s mapped (%.2f%%), by %s in %s.",
+					"%s: %d of %s mapped (%.2f%%), to %s in %s.",
 					c.FrameworkCode,
 					c.MappedRequirementCount,
 					prose.Count(c.RequirementCount, "requirement is", "requirements are"),
@@ -167,7 +167,7 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVar(&have, "have", nil, "frameworks whose controls are already required; repeatable")
-	cmd.Flags().StringVar(&add, "add", "", "the framework, instead of the argument")
+	cmd.Flags().StringVar(&add, "add", "", "framework to compare with those of --have, instead of the FRAMEWORK argument")
 	for _, flag := range []string{"have", "add"} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, a.completeFrameworks())
 	}
@@ -177,9 +177,10 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 // renderCoverageAddition prints how much of a framework is not already covered by others.
 func renderCoverageAddition(p *print.Page, c *api.Coverage) {
 	d := c.Addition
-	p.Text("%s adds %s to %s, and shares %d with them.", c.FrameworkCode, prose.Count(len(d.NewControls), "control", "controls"),
-		strings.Join(d.Have, ", "), d.SharedControls)
-	p.Text("Of its %s, %d are covered by controls already required, %d in part, %d only by new controls; %d have no controls.",
+	p.Text("%s adds %s to those required by %s. It shares %s with them.", c.FrameworkCode,
+		prose.Count(len(d.NewControls), "control", "controls"), strings.Join(d.Have, ", "), prose.Count(d.SharedControls, "control", "controls"))
+	p.Text("Of the framework's %s, %d are fully covered by controls already required, %d are partly covered by them, "+
+		"and %d are covered only by new controls; %d have no controls.",
 		prose.Count(c.RequirementCount, "requirement", "requirements"), d.RequirementsCovered, d.RequirementsPartly, d.RequirementsNew,
 		c.RequirementCount-c.MappedRequirementCount)
 	if len(d.NewControls) > 0 {
@@ -196,8 +197,8 @@ func (a *app) catalogCrosswalk(version *string) *cobra.Command {
 		Short: "Show a framework's controls, or map two frameworks to each other",
 
 		ValidArgsFunction: a.completeFrameworks(),
-		Long: "With one framework, lists its controls and the requirements mapped to each. With two, maps\n" +
-			"their requirements to each other through shared controls.",
+		Long: "With one framework, lists its controls and the requirements mapped to each. With two frameworks,\n" +
+			"maps their requirements to each other through shared controls.",
 		Example: "  service catalog crosswalk iso-27001-2022\n  service catalog crosswalk iso-27001-2022 soc2-tsc -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.CrosswalkInput{Framework: args[0], Version: *version}

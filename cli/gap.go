@@ -25,10 +25,10 @@ var gapVersions = deliverable[api.GapVersion]{
 
 func (a *app) gapCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "gap", Short: "The gap analysis: where the evidence falls short",
-		Long: `The gap analysis lists each control that is not fully evidenced, with its severity and
-the reason, what is missing, and the supporting passages. "Not evidenced" means that no
-evidence was found, not that the control is missing.`,
+		Use: "gap", Short: "Gap analysis: controls whose evidence is incomplete",
+		Long: `The gap analysis lists each control that is not fully evidenced, with the severity of the
+gap and its reason, the missing elements, and the supporting passages. "Not evidenced" means
+that no evidence was found, not that the control is missing.`,
 		Example: "  service gap list --severity high\n  service gap show BCD-11\n" +
 			"  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31\n  service gap approve",
 	}, append([]*cobra.Command{
@@ -82,8 +82,8 @@ func (a *app) findFinding(ctx context.Context, ref string) (*api.Finding, error)
 	return f, err
 }
 
-// missingFindingError returns an error that explains why a control has no finding, or nil if it is not in
-// the Statement of Applicability.
+// missingFindingError returns an error that explains why a control has no finding, or nil if the control is not in the
+// Statement of Applicability.
 func (a *app) missingFindingError(ctx context.Context, control string) error {
 	i, err := a.findSoAItem(ctx, control)
 	if err != nil {
@@ -111,11 +111,11 @@ func (a *app) missingFindingError(ctx context.Context, control string) error {
 	}
 	return withHint(
 		runtimeError(
-			"%s is %s in the Statement of Applicability, but this gap analysis is based on an older version and has no finding for it",
+			"%s is %s in the Statement of Applicability, but has no finding because this gap analysis is based on an older version",
 			i.ControlCode,
 			prose.Humanize(i.ImplementationStatus),
 		),
-		"draft the gap analysis again with `%s`; `%s` explains the item",
+		"regenerate the gap analysis with `%s`; `%s` explains the item",
 		a.suggestedCommandLine("gap regenerate"),
 		explain,
 	)
@@ -123,8 +123,8 @@ func (a *app) missingFindingError(ctx context.Context, control string) error {
 
 func (a *app) gapShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [CONTROL|FINDING]", Short: "Show the newest version, or one finding with its evidence",
-		Long:              "Shows the newest version with its totals; with a control's code, that control's\nfinding in full.",
+		Use: "show [CONTROL|FINDING]", Short: "Show the newest gap analysis, or one finding with its evidence",
+		Long:              "Shows the newest version of the gap analysis with its totals. With a control's code, shows that\ncontrol's finding in full.",
 		Example:           "  service gap show\n  service gap show BCD-11",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -165,7 +165,8 @@ func formatAssessedCount(s *api.GapSummary) string {
 	if s.NotAssessed == 0 {
 		return fmt.Sprint(s.Controls)
 	}
-	return fmt.Sprintf("%d; %d more are applicable but not assessed", s.Controls, s.NotAssessed)
+	return fmt.Sprintf("%d; %s not been assessed", s.Controls,
+		prose.Count(s.NotAssessed, "more applicable control has", "more applicable controls have"))
 }
 
 // formatFindingCount returns the number of findings, and how many of them are not gaps.
@@ -179,7 +180,7 @@ func formatFindingCount(s *api.GapSummary) string {
 	if met <= 0 {
 		return fmt.Sprint(s.Findings)
 	}
-	return fmt.Sprintf("%d, %d of them on controls that count as implemented", s.Findings, met)
+	return fmt.Sprintf("%d, including %d for controls that are considered implemented", s.Findings, met)
 }
 
 func gapSummaryFields(s *api.GapSummary) []print.Field {
@@ -256,12 +257,12 @@ func (a *app) gapListFindings() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	addChoiceFlag(f, &in.Severity, "severity", api.Severities, "only findings of this severity")
+	addChoiceFlag(f, &in.Severity, "severity", api.Severities, "only findings with this severity")
 	addChoiceFlag(f, &in.Status, "status", implementations, "only findings with this implementation status")
-	f.StringVar(&in.Domain, "domain", "", "only findings of this domain, such as BCD")
-	f.StringVar(&in.Owner, "owner", "", "only findings of this owner, by name")
-	f.StringVar(&in.Q, "query", "", "only findings with these words")
-	f.StringVar(&in.Where, "where", "", "show only items that match this filter, e.g. 'severity == \"high\" && owner == \"\"'")
+	f.StringVar(&in.Domain, "domain", "", "only findings in this domain, such as BCD")
+	f.StringVar(&in.Owner, "owner", "", "only findings whose owner has this name")
+	f.StringVar(&in.Q, "query", "", "only findings that contain these words")
+	f.StringVar(&in.Where, "where", "", "only findings that match this filter, e.g. 'severity == \"high\" && owner == \"\"'")
 	f.StringVar(&in.Sort, "sort", "", "sort order, such as -severity,owner")
 	l.addFlags(cmd, 0)
 	return cmd
@@ -278,14 +279,14 @@ func (a *app) gapAdd() *cobra.Command {
 	var in api.CreateGapInput
 	cmd := &cobra.Command{
 		Use: "add CONTROL --status STATUS --severity SEVERITY", Short: "Add a gap manually",
-		Long: "Adds a finding that the analysis did not make. A code that is not in the catalog is accepted\n" +
-			"and marked. To close a finding added by mistake and remove it from planning, use its id:\n" +
-			"`service gap edit ID --status implemented`.",
+		Long: "Adds a finding that the analysis did not produce. A control code that is not in the\n" +
+			"catalog is accepted. To close a finding that was added by mistake and keep it out of the plan, run\n" +
+			"`service gap edit ID --status implemented` with the finding's id.",
 		Example:           "  service gap add IAC-06 --status not_implemented --severity high --condition 'No second factor on the VPN'",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Body.Status == "" || in.Body.Severity == "" {
-				return usageError("a gap needs --status and --severity")
+				return usageError("--status and --severity are required to add a gap")
 			}
 			assessment, err := a.currentAssessment(cmd.Context())
 			if err != nil {
@@ -303,7 +304,7 @@ func (a *app) gapAdd() *cobra.Command {
 	f.StringVar(&b.Cause, "cause", "", "cause")
 	f.StringVar(&b.Effect, "effect", "", "possible effect")
 	f.StringVar(&b.Recommendation, "recommendation", "", "recommended action")
-	addOptionalFlag(f, &b.Owner, "owner", "who is responsible")
+	addOptionalFlag(f, &b.Owner, "owner", "person responsible")
 	addOptionalFlag(f, &b.DueDate, "due", "due date, such as 2027-03-31")
 	return cmd
 }
@@ -314,8 +315,8 @@ func (a *app) gapEdit() *cobra.Command {
 	var many manyFlags
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|FINDING", Short: "Change a finding",
-		Long: "Changes fields of a finding. New drafts keep manual edits. The status applies only to the\n" +
-			"finding; `service soa edit` sets the control's status.",
+		Long: "Changes fields of a finding. New drafts keep manual edits. --status changes the status of the\n" +
+			"finding only; to change the status of the control, use `service soa edit`.",
 		Example: "  service gap edit BCD-11 --severity medium --note 'Tested in October'\n" +
 			"  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31",
 		ValidArgsFunction: a.completeControls(),
@@ -343,7 +344,8 @@ func (a *app) gapEdit() *cobra.Command {
 				if line != nil && line.ImplementationStatus != f.Status {
 					p.Blank()
 					p.Text(
-						"The Statement of Applicability still has %s, which determines maturity and totals. To change that status as well:",
+						"The Statement of Applicability still has the status %s for this control, and maturity and totals are based on it. "+
+							"To change that status as well:",
 						prose.Humanize(line.ImplementationStatus),
 					)
 					p.Command(a.suggestedCommandLine("soa edit " + f.ControlCode + " --status " + string(f.Status)))
@@ -360,10 +362,10 @@ func (a *app) gapEdit() *cobra.Command {
 	addOptionalFlag(f, &b.Cause, "cause", "cause")
 	addOptionalFlag(f, &b.Effect, "effect", "possible effect")
 	addOptionalFlag(f, &b.Recommendation, "recommendation", "recommended action")
-	addClearableFlag(f, &b.Owner, "owner", "who is responsible; empty removes it")
-	addClearableFlag(f, &b.DueDate, "due", "due date, such as 2027-03-31; empty removes it")
-	addClearableFlag(f, &b.Note, "note", "a note; empty removes it")
-	f.StringSliceVar(&b.Reset, "reset", nil, "edited fields to reset to the automatic value, such as severity; all for every field")
+	addClearableFlag(f, &b.Owner, "owner", "person responsible; an empty value removes the owner")
+	addClearableFlag(f, &b.DueDate, "due", "due date, such as 2027-03-31; an empty value removes it")
+	addClearableFlag(f, &b.Note, "note", "note on the finding; an empty value removes it")
+	f.StringSliceVar(&b.Reset, "reset", nil, "edited fields to reset to their drafted values, such as severity; \"all\" resets every field")
 	return many.addWhere(cmd, func(cmd *cobra.Command, _ []string) error {
 		return editMany(cmd, a, &many, gapVersions, api.EditFindings, func(version string, selection api.ItemSelection) *api.EditFindingsInput {
 			out := &api.EditFindingsInput{}
@@ -395,10 +397,10 @@ func renderGapChanges(p *print.Page, s *api.GapSummary) {
 
 func (a *app) gapSummary() *cobra.Command {
 	return &cobra.Command{
-		Use: "summary", Short: "Show totals for the newest version",
-		Long: "Counts the findings of the newest version by result, severity, type and domain. Lists\n" +
-			"findings opened, closed, worsened or improved since the previous version, and whether\n" +
-			"evidence, the catalog, a manual edit or a rule caused the change.",
+		Use: "summary", Short: "Show the totals of the newest gap analysis",
+		Long: "Counts the findings of the newest version by result, severity, type and domain. Also lists the\n" +
+			"findings that were opened or closed, or that worsened or improved, since the previous version.\n" +
+			"Each change is listed with its cause: evidence, the catalog, a manual edit or a rule.",
 		Example: "  service gap summary\n  service gap summary --jq .by_severity",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := gapVersions.fetchNewestVersionID(cmd.Context(), a)
@@ -415,7 +417,7 @@ func (a *app) gapSummary() *cobra.Command {
 					if n := len(s.DiffersFromSoA); n > 0 {
 						p.Text(
 							"Compliance and conformity are based on the Statement of Applicability. These edited findings "+
-								"differ from it: %s. To change the Statement of Applicability: `%s`.",
+								"differ from it: %s. To update the Statement of Applicability, run `%s`.",
 							joinFirst(s.DiffersFromSoA, 8),
 							a.suggestedCommandLine("soa edit CONTROL --status …"),
 						)

@@ -15,8 +15,8 @@ func helpTopics() []*cobra.Command {
 		{Use: "exit-codes", Short: "What the exit codes mean", Long: `0    success
 1    check failed: the result does not meet the criteria
 2    usage error: unknown command or flag, or an invalid value
-3    runtime error: a file, a server, or a missing record
-4    an approval is missing or no longer valid: a person has to decide first
+3    runtime error, such as an unreadable file, an unreachable server, or a missing record
+4    an approval is missing or no longer valid; a person has to decide first
 5    not authorized: no credential, or insufficient permissions
 130  interrupted; completed work is kept
 
@@ -41,7 +41,7 @@ named by --config or SERVICE_CONFIG. The keys:
 	for _, s := range flaglessSettings {
 		fmt.Fprintf(&b, "%-16s %s\n", s.key, s.usage)
 	}
-	b.WriteString("\nKeys of `service daemon`:\n\n")
+	b.WriteString("\nKeys for `service daemon`:\n\n")
 	for _, s := range daemonSettings {
 		fmt.Fprintf(&b, "%-16s %s\n", s.key, formatUsage(s.usage, s.byDefault))
 	}
@@ -49,37 +49,37 @@ named by --config or SERVICE_CONFIG. The keys:
 	return b.String()
 }
 
-// environmentVariables lists the variables that the program reads in addition to the settings. The values of
-// secret ones are never shown.
+// environmentVariables lists the variables that the program reads in addition to the settings. The values of secret
+// variables are never shown.
 var environmentVariables = []struct {
 	name, usage string
 	secret      bool
 }{
 	{"SERVICE_CONFIG", "the configuration file", false},
-	{"SERVICE_KEYRING", "off: store secrets in a file instead of the system keyring", false},
-	{"SERVICE_EMBEDDER_KEY", "API key of the embedding model, if required", true},
-	{"SERVICE_MODEL", "model for analyses, overriding `model use`", false},
-	{"SERVICE_MODEL_SERVER", "URL of that model's server", false},
-	{"SERVICE_MODEL_TOKEN", "token of that model, if required", true},
-	{"SERVICE_MODEL_TIMEOUT", "time limit for an answer (default 2m)", false},
-	{"SERVICE_OCR", "OCR languages, such as eng+deu; off: no OCR", false},
+	{"SERVICE_KEYRING", "\"off\" stores secrets in a file instead of the system keyring", false},
+	{"SERVICE_EMBEDDER_KEY", "API key for the embedding model, if required", true},
+	{"SERVICE_MODEL", "language model for analyses; overrides `service model use`", false},
+	{"SERVICE_MODEL_SERVER", "URL of the server that provides the model in SERVICE_MODEL", false},
+	{"SERVICE_MODEL_TOKEN", "token for the model's server, if required", true},
+	{"SERVICE_MODEL_TIMEOUT", "time limit for an answer from the model (default 2m)", false},
+	{"SERVICE_OCR", "OCR languages, such as eng+deu; \"off\" disables OCR", false},
 	{"SERVICE_REPORT_FONT", "TrueType font for characters missing from the PDF report fonts", false},
-	{"SERVICE_SECRET_KEY", "32-byte encryption key in base64, or NEW,OLD (default: in the data folder)", true},
-	{"SERVICE_WEBHOOK_ALLOW", "private networks that webhooks may reach, such as 10.0.0.0/8,127.0.0.1", false},
-	{envAdminOrganization, "name of the first admin's organization, which the daemon creates", false},
-	{"SERVICE_ADMIN_EMAIL", "email of the first admin, created by the daemon if there is none", false},
-	{"SERVICE_ADMIN_PASSWORD", "their password", true},
-	{"SERVICE_ADMIN_PASSWORD_FILE", "a file that holds it", false},
-	{"SERVICE_SMTP_URL", "the mail server: smtp://USER@HOST:587 (STARTTLS) or smtps://USER@HOST:465", true},
-	{"SERVICE_SMTP_FROM", "sender of emails, such as \"Acme GRC <grc@acme.example>\"", false},
-	{"SERVICE_SMTP_PASSWORD", "the user's password", true},
-	{"SERVICE_SMTP_PASSWORD_FILE", "a file that holds it", false},
+	{"SERVICE_SECRET_KEY", "32-byte encryption key in base64, or NEW,OLD for a rotation", true},
+	{"SERVICE_WEBHOOK_ALLOW", "private networks to which webhooks may be sent, such as 10.0.0.0/8,127.0.0.1", false},
+	{envAdminOrganization, "name of the organization that the daemon creates for the first admin", false},
+	{"SERVICE_ADMIN_EMAIL", "email address of the first admin, which the daemon creates if no admin exists", false},
+	{"SERVICE_ADMIN_PASSWORD", "password of the first admin", true},
+	{"SERVICE_ADMIN_PASSWORD_FILE", "file that contains the first admin's password", false},
+	{"SERVICE_SMTP_URL", "mail server: smtp://USER@HOST:587 (STARTTLS) or smtps://USER@HOST:465", true},
+	{"SERVICE_SMTP_FROM", "sender address of emails, such as \"Acme GRC <grc@acme.example>\"", false},
+	{"SERVICE_SMTP_PASSWORD", "password for the mail server", true},
+	{"SERVICE_SMTP_PASSWORD_FILE", "file that contains the mail server password", false},
 	{"SERVICE_LOG", "log level on stderr: debug, info, warn or error", false},
-	{"NO_COLOR", "any value: no colors", false},
-	{"COLUMNS", "width of tables in files and pipes (default: 100)", false},
-	{"XDG_CONFIG_HOME", "where the configuration file and the contexts are", false},
-	{"XDG_DATA_HOME", "where the data folder is", false},
-	{"XDG_STATE_HOME", "where the last used assessment is stored", false},
+	{"NO_COLOR", "any value turns off colors", false},
+	{"COLUMNS", "width of tables written to files and pipes (default: 100)", false},
+	{"XDG_CONFIG_HOME", "where the configuration file and the contexts are stored", false},
+	{"XDG_DATA_HOME", "where the data folder is stored", false},
+	{"XDG_STATE_HOME", "where the most recently used assessment is recorded", false},
 	{"XDG_CACHE_HOME", "where caches are stored", false},
 }
 
@@ -92,7 +92,7 @@ func environmentHelp() string {
 		fmt.Fprintf(&b, "%-27s %s\n", envName(s.key), s.usage)
 	}
 	for _, s := range daemonSettings {
-		fmt.Fprintf(&b, "%-27s same as --%s of the daemon\n", envName(s.key), s.key)
+		fmt.Fprintf(&b, "%-27s same as the daemon's --%s\n", envName(s.key), s.key)
 	}
 	for _, v := range environmentVariables {
 		fmt.Fprintf(&b, "%-27s %s\n", v.name, v.usage)
@@ -104,7 +104,7 @@ func lifecycleHelp() string {
 	var b strings.Builder
 	b.WriteString(
 		"An assessment moves forward through 22 states, one at a time. At a gate, a person\n" +
-			"has to approve; a rejection moves it back to the draft state.\n\n",
+			"has to approve the draft; a rejection returns the assessment to the draft state.\n\n",
 	)
 	for i, s := range api.States() {
 		m, _ := s.NextMove()

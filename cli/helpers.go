@@ -46,7 +46,7 @@ func joinNonEmpty(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" || w == "()" }), " ")
 }
 
-// joinFirst joins the first words, at most limit, with semicolons and states how many were left out.
+// joinFirst joins at most limit words with semicolons, and states how many more there are.
 func joinFirst(words []string, limit int) string {
 	if len(words) <= limit {
 		return strings.Join(words, "; ")
@@ -90,8 +90,8 @@ type listFlags struct {
 }
 
 func (l *listFlags) addFlags(cmd *cobra.Command, defaultLimit int) {
-	cmd.Flags().IntVar(&l.limit, "limit", defaultLimit, "maximum number to print; 0 means all")
-	cmd.Flags().StringVar(&l.cursor, "cursor", "", "continue after the page with this next_cursor")
+	cmd.Flags().IntVar(&l.limit, "limit", defaultLimit, "maximum number of entries to print; 0 prints all")
+	cmd.Flags().StringVar(&l.cursor, "cursor", "", "continue from this cursor, the next_cursor of the previous page")
 	inner := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if l.limit < 0 {

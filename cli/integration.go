@@ -16,9 +16,9 @@ func (a *app) integrationCommand() *cobra.Command {
 	return makeCommandGroup(
 		&cobra.Command{
 			Use: "integration", Short: "Integrations: chat, storage, issue trackers and mail servers",
-			Long: `An integration connects to another tool through its native API: messages in Slack and Teams, files
-in an S3-compatible bucket, events at an HTTP endpoint, POA&M items as issues of Jira,
-GitHub or ServiceNow (synced both ways), and the organization's own mail server.`,
+			Long: `An integration connects to another tool through its native API. It can post messages to Slack or
+Teams, store files in an S3-compatible bucket, send events to an HTTP endpoint, sync POA&M items
+with issues in Jira, GitHub or ServiceNow, or send emails through the organization's own mail server.`,
 			Example: "  service integration types jira\n  service integration create slack --name Chat --secret webhook_url\n" +
 				"  service integration test ID",
 		},
@@ -48,7 +48,7 @@ func (a *app) integrationTypes() *cobra.Command {
 		Use:   "types [TYPE]",
 		Short: "List the integration types, or the settings of one",
 
-		Long:    "Lists the supported integration types; with TYPE, its settings and secrets.",
+		Long:    "Lists the supported integration types. With TYPE, lists the settings and secrets of that type.",
 		Example: "  service integration types\n  service integration types jira",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -88,7 +88,7 @@ func (a *app) integrationTypes() *cobra.Command {
 					}
 				}
 				if t.FreeSecrets {
-					rows = append(rows, []string{"--secret HEADER", "text", "", "a header with a secret value, e.g. Authorization"})
+					rows = append(rows, []string{"--secret HEADER", "text", "", "name of an HTTP header with a secret value, e.g. Authorization"})
 				}
 				p.Table([]print.Column{fixed("flag"), column("kind"), column("required"), column("description")}, rows)
 			})
@@ -101,7 +101,7 @@ func (a *app) integrationList() *cobra.Command {
 		Use:   "list",
 		Short: "List integrations, without their secrets",
 
-		Long:    "Lists the organization's integrations with the result of the last attempt.",
+		Long:    "Lists the organization's integrations and the result of each one's last delivery attempt.",
 		Example: "  service integration list\n  service integration list -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := fetchAll(cmd.Context(), a, api.ListIntegrations, &api.Paging{})
@@ -191,12 +191,12 @@ type integrationFlags struct {
 }
 
 func (f *integrationFlags) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.set, "set", nil, "a setting, e.g. project=OPS; a list: labels=a,b; a map entry: headers.X-Team=sec")
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "setting as NAME=VALUE, e.g. project=OPS; for a list labels=a,b; for a map headers.X-Team=sec")
 	cmd.Flags().StringArrayVar(
 		&f.secret,
 		"secret",
 		nil,
-		"name of a secret to set, e.g. token; its value is prompted for, or read from stdin (one line each)",
+		"name of a secret to set, e.g. token; you are prompted for the value, or it is read from stdin (one line per secret)",
 	)
 	cmd.Flags().StringArrayVar(&f.secretFile, "secret-file", nil, "read a secret from a file, e.g. token=FILE")
 }
@@ -208,7 +208,7 @@ func (f *integrationFlags) parseConfig(t api.IntegrationType) (map[string]any, e
 	for _, one := range f.set {
 		name, text, ok := strings.Cut(one, "=")
 		if !ok {
-			return nil, withHint(usageError("--set %q has no value", one), "write it as NAME=VALUE")
+			return nil, withHint(usageError("--set %q has no value", one), "use the form NAME=VALUE")
 		}
 		name, inner, nested := strings.Cut(name, ".")
 		kind := ""
@@ -271,7 +271,7 @@ func (a *app) readIntegrationSecrets(ctx context.Context, f *integrationFlags) (
 		if name, _, given := strings.Cut(name, "="); given {
 			return nil, withHint(
 				usageError("secrets on the command line are visible to other users of this machine"),
-				"use `--secret %s` and enter the value when prompted or on stdin, or use `--secret-file %s=FILE`",
+				"use `--secret %s` and enter the value at the prompt or pass it on stdin, or use `--secret-file %s=FILE`",
 				name,
 				name,
 			)
@@ -285,7 +285,7 @@ func (a *app) readIntegrationSecrets(ctx context.Context, f *integrationFlags) (
 	for _, one := range f.secretFile {
 		name, path, ok := strings.Cut(one, "=")
 		if !ok {
-			return nil, withHint(usageError("--secret-file %q has no file name", one), "write it as NAME=FILE")
+			return nil, withHint(usageError("--secret-file %q has no file name", one), "use the form NAME=FILE")
 		}
 		b, err := a.readFile(path, maxSecretFile)
 		if err != nil {
@@ -302,9 +302,9 @@ func (a *app) integrationCreate() *cobra.Command {
 	var paused bool
 	cmd := &cobra.Command{
 		Use: "create TYPE --name NAME", Short: "Create an integration",
-		Long: `Creates an integration: slack, teams, jira, github, servicenow, s3, smtp or generic. For the settings
-of a type, see "service integration types TYPE". Secrets are prompted for, read from stdin (one per
-line), or read from files; they can't be displayed again.`,
+		Long: `Creates an integration of the type slack, teams, jira, github, servicenow, s3, smtp or generic. To see
+the settings of a type, run "service integration types TYPE". Secrets are entered at a prompt, or read
+from stdin (one per line) or from files. Secrets can't be displayed again.`,
 		Example: "  service integration create slack --name Chat --secret webhook_url --event report.ready\n" +
 			"  service integration create github --set repository=acme/ops --secret-file token=token.txt",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -338,7 +338,7 @@ line), or read from files; they can't be displayed again.`,
 		&in.Body.Events,
 		"event",
 		nil,
-		"send it this event; repeatable (default: every event the type supports)",
+		"type of event to send to the integration; repeatable (default: every event that its type supports)",
 	)
 	cmd.Flags().BoolVar(&paused, "paused", false, "create it paused")
 	f.addFlags(cmd)
@@ -352,8 +352,8 @@ func (a *app) integrationUpdate() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "update ID", Short: "Change, pause or resume an integration",
-		Long: "Changes only what you specify; secrets are kept too. --enable resumes a paused integration and\n" +
-			"sends what is queued. If the address changes, the secrets must be set again.",
+		Long: "Changes only the settings that you specify. Secrets are kept as well, but must be set again if the\n" +
+			"address changes. --enable resumes a paused integration and sends its queued deliveries.",
 		Example: "  service integration update ID --enable\n  service integration update ID --secret token\n" +
 			"  service integration update ID --set project=SEC --unset labels",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -384,9 +384,9 @@ func (a *app) integrationUpdate() *cobra.Command {
 	}
 	addOptionalFlag(cmd.Flags(), &in.Body.Name, "name", "new name of the integration")
 	cmd.Flags().StringSliceVar(&events, "event", nil, "send only these events")
-	cmd.Flags().BoolVar(&all, "all-events", false, "send every event its type supports")
+	cmd.Flags().BoolVar(&all, "all-events", false, "send every event that the integration's type supports")
 	addEnableFlags(cmd, &in.Body.Enabled, "resume it", "pause it")
-	cmd.Flags().StringArrayVar(&f.unset, "unset", nil, "remove a setting, by name")
+	cmd.Flags().StringArrayVar(&f.unset, "unset", nil, "name of a setting to remove")
 	f.addFlags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("event", "all-events")
 	return cmd
@@ -397,8 +397,8 @@ func (a *app) integrationDelete() *cobra.Command {
 		Use:   "delete ID",
 		Short: "Delete an integration; issues in the other tool are kept",
 
-		Long: "Deletes an integration with its secrets, its queued deliveries and the links between plan items\n" +
-			"and issues. Issues and files in the other tool are kept.",
+		Long: "Deletes an integration together with its secrets, its queued deliveries, and the links between plan\n" +
+			"items and issues. Issues and files in the other tool are kept.",
 		Example: "  service integration delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.DeleteIntegrationInput{IntegrationInput: api.IntegrationInput{IntegrationID: args[0]}}
@@ -414,7 +414,8 @@ func (a *app) integrationDelete() *cobra.Command {
 func (a *app) integrationTest() *cobra.Command {
 	return &cobra.Command{
 		Use: "test ID", Short: "Test an integration",
-		Long:    "Signs in and, depending on the type, sends a test message or writes a test file. This may\ntake 20 seconds.",
+		Long: "Signs in to the other tool and, depending on the integration's type, sends a test message or writes\n" +
+			"a test file. This can take 20 seconds.",
 		Example: "  service integration test ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			got, err := call(cmd.Context(), a, api.TestIntegration, &api.IntegrationInput{IntegrationID: args[0]})
@@ -431,8 +432,8 @@ func (a *app) integrationTest() *cobra.Command {
 				return err
 			}
 			return withHint(
-				runtimeError("the integration does not work: %s", got.Message),
-				"check its settings with `%s`",
+				runtimeError("the test of the integration failed: %s", got.Message),
+				"check the integration's settings with `%s`",
 				a.suggestedCommandLine("integration show "+args[0]),
 			)
 		},
@@ -446,7 +447,7 @@ func (a *app) integrationDeliveries() *cobra.Command {
 		Use:   "deliveries ID",
 		Short: "List deliveries, newest first",
 
-		Long:    "Lists deliveries of the last 30 days; use -o json to see each attempt.",
+		Long:    "Lists the deliveries of the last 30 days. Use -o json to see each attempt.",
 		Example: "  service integration deliveries ID --status failed",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.IntegrationID = args[0]
@@ -457,7 +458,7 @@ func (a *app) integrationDeliveries() *cobra.Command {
 			return a.printDeliveries(all)
 		},
 	}
-	cmd.Flags().StringVar(&in.Status, "status", "", "only with this status: pending, delivered, retrying or failed")
+	cmd.Flags().StringVar(&in.Status, "status", "", "only deliveries with this status: pending, delivered, retrying or failed")
 	l.addFlags(cmd, defaultEventLimit)
 	return cmd
 }

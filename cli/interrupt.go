@@ -14,8 +14,8 @@ import (
 // uninterruptible operation is still running, for example on a network drive that does not respond.
 const endTimeout = 5 * time.Second
 
-// execute runs the command and then disconnects. If ctx ends, execute returns soon, whatever the command is
-// doing.
+// execute runs the command and then disconnects. If ctx ends, execute returns soon afterwards, even if the command is
+// still running.
 func (a *app) execute(ctx context.Context, root *cobra.Command, args []string) error {
 	done := make(chan error, 1)
 	go func() {

@@ -17,8 +17,8 @@ var issueLinkStatuses = []string{"creating", "linked", "conflict", "failed", "is
 func (a *app) integrationSyncIssues() *cobra.Command {
 	return &cobra.Command{
 		Use: "sync ID", Short: "Sync the plan and its issues now",
-		Long: "Creates issues for plan items without one, syncs changes both ways, and reports items changed\n" +
-			"on both sides. The daemon also does this automatically every few minutes.",
+		Long: "Creates issues for plan items that have none, syncs changes in both directions, and reports items\n" +
+			"that were changed on both sides. The daemon also syncs automatically every few minutes.",
 		Example: "  service integration sync ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			got, err := call(cmd.Context(), a, api.SyncIntegration, &api.IntegrationInput{IntegrationID: args[0]})
@@ -39,9 +39,9 @@ func (a *app) integrationSyncIssues() *cobra.Command {
 			}
 			switch {
 			case got.WaitsUntil != nil:
-				a.printNotice("The other tool's request limit was reached; the rest will be synced after %s.", formatTimePtr(got.WaitsUntil))
+				a.printNotice("The other tool's request limit was reached; the remaining items will be synced after %s.", formatTimePtr(got.WaitsUntil))
 			case got.Conflicts+got.Failed > 0:
-				a.printNotice("See which and why with `%s`.", a.suggestedCommandLine("integration links "+args[0]))
+				a.printNotice("To list the affected items and the reasons, run `%s`.", a.suggestedCommandLine("integration links "+args[0]))
 			}
 			return nil
 		},
@@ -80,7 +80,7 @@ func (a *app) integrationIssueLinks() *cobra.Command {
 		Use:   "links ID",
 		Short: "List plan items with their issues",
 
-		Long:    "Lists plan items and their issues: the state on each side, and why they differ.",
+		Long:    "Lists plan items with their issues, the state of both, and the reason for any difference.",
 		Example: "  service integration links ID --status conflict",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.IntegrationID = args[0]
@@ -93,7 +93,7 @@ func (a *app) integrationIssueLinks() *cobra.Command {
 	}
 	addChoiceFlag(
 		cmd.Flags(), &in.Status, "status", issueLinkStatuses,
-		"only with this status: "+strings.Join(issueLinkStatuses, ", "))
+		"only items with this status: "+strings.Join(issueLinkStatuses, ", "))
 	l.addFlags(cmd, 0)
 	return cmd
 }
@@ -104,7 +104,7 @@ func (a *app) integrationResolveConflict() *cobra.Command {
 		Use:   "resolve ID LINK --keep plan|issue",
 		Short: "Resolve a conflict by choosing a side",
 
-		Long:    "If plan item and issue both changed, chooses which one to keep; the other is updated at once.",
+		Long:    "Resolves a conflict between a plan item and its issue if both were changed. The side that is not\nkept is updated immediately.",
 		Example: "  service integration resolve ID LINK --keep plan",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.IntegrationID, in.LinkID = args[0], args[1]
@@ -115,6 +115,6 @@ func (a *app) integrationResolveConflict() *cobra.Command {
 			return a.printIssueLinks(&api.List[api.IssueLink]{Data: []api.IssueLink{*l}})
 		},
 	}
-	addChoiceFlag(cmd.Flags(), &in.Body.Keep, "keep", []string{"plan", "issue"}, "the side to keep: plan or issue")
+	addChoiceFlag(cmd.Flags(), &in.Body.Keep, "keep", []string{"plan", "issue"}, "side to keep: plan or issue")
 	return cmd
 }

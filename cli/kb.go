@@ -16,9 +16,9 @@ import (
 func (a *app) knowledgeCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "kb", Short: "Knowledge base: indexed passages and the embedder in use",
-		Long: `The knowledge base holds the passages of all documents, and for each a vector
-that represents its meaning. The embedder computes the vectors: the built-in one, trained on the
-catalog, or your own model (SERVICE_EMBEDDER).`,
+		Long: `The knowledge base contains the passages of all documents. Each passage has a vector that
+represents its meaning. Vectors are computed by the built-in embedder, which is trained on the
+catalog, or by your own embedding model (SERVICE_EMBEDDER).`,
 		Example: "  service kb status\n  service kb stats -o json",
 	}, a.kbEmbedderStatus(), a.kbStats())
 }
@@ -26,8 +26,8 @@ catalog, or your own model (SERVICE_EMBEDDER).`,
 func (a *app) kbEmbedderStatus() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the embedder in use and its progress",
-		Long: `Shows the configured embedder, the one in use, and how many passages have
-vectors from the configured one.`,
+		Long: `Shows the configured embedder, the embedder in use, and how many passages already have
+vectors from the configured embedder.`,
 		Example: "  service kb status\n  service kb status --jq .served_by",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return callAndPrint(
@@ -81,7 +81,7 @@ func formatForbiddenPassages(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return prose.Count(n, "passage", "passages") + ", because models on other machines are forbidden (" + api.NoRemoteModel + ")"
+	return prose.Count(n, "passage", "passages") + ", because models on other machines are not allowed (" + api.NoRemoteModel + ")"
 }
 
 func (a *app) kbStats() *cobra.Command {
@@ -121,7 +121,7 @@ func formatVectorCount(s *api.KBStats) string {
 // trained.
 func embedderLabel(name string) string {
 	if name == "" {
-		return "builtin, trained when the first document is read"
+		return "builtin (will be trained when the first document is read)"
 	}
 	return name
 }

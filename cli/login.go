@@ -28,13 +28,13 @@ func (a *app) loginCommand() *cobra.Command {
 	var o loginOptions
 	cmd := &cobra.Command{
 		Use: "login [URL]", Short: "Sign in to a server",
-		Long: `Signs in to a server. From then on, all commands work on that server, just as they do
-offline. Prompts for email address and password, or uses an API key (--token-stdin) or an
+		Long: `Signs in to a server. All commands then work on that server as they do on the local data
+folder. Prompts for your email address and password, or uses an API key (--token-stdin) or an
 invitation or password link (--link).
 
 The connection is saved as a context; ` + "`service use`" + ` lists and switches contexts. The secret
 is stored in the operating system's keyring if available, otherwise in a file that only you
-can read. Without URL, it signs in again to the current context.`,
+can read. Without a URL, you sign in again to the server of the current context.`,
 		Example: `  service login https://grc.acme.example
   service login https://grc.acme.example --org acme-europe --name work
   service login --link 'https://grc.acme.example/link#THE-LINK-YOU-GOT'
@@ -42,12 +42,12 @@ can read. Without URL, it signs in again to the current context.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runLogin(cmd, args, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.email, "email", "", "email address to sign in with (default: prompted for)")
+	f.StringVar(&o.email, "email", "", "email address to sign in with (prompted for by default)")
 	f.BoolVar(&o.passwordStdin, "password-stdin", false, "read the password from the first line of stdin")
 	f.BoolVar(&o.tokenStdin, "token-stdin", false, "sign in with the API key on the first line of stdin")
-	f.StringVar(&o.link, "link", "", "a one-time link from an invitation or for a new password")
-	f.StringVar(&o.fullName, "full-name", "", "with an invitation: your name")
-	f.StringVar(&o.name, "name", "", "name of the context (default: the server's host)")
+	f.StringVar(&o.link, "link", "", "one-time link from an invitation, or for setting a new password")
+	f.StringVar(&o.fullName, "full-name", "", "your full name, if you sign in with an invitation")
+	f.StringVar(&o.name, "name", "", "name of the context (default: the server's host name)")
 	return cmd
 }
 
@@ -102,7 +102,7 @@ func (a *app) runLogin(cmd *cobra.Command, args []string, o loginOptions) error 
 	}
 	if token == "" {
 		if token = session; token == "" {
-			return runtimeError("%s did not start a session; check that a server of this program runs at that address", c.Server)
+			return runtimeError("%s did not start a session; check that the address is that of a server running this program", c.Server)
 		}
 	}
 	role, err := a.setUserAndOrganization(ctx, &c, a.requestedOrganization(cmd))
@@ -131,7 +131,7 @@ func (a *app) renderLogin(p *print.Page, c *contexts.Context, role *api.Role) {
 	p.Text("Signed in to %s as %s.", c.Server, c.User)
 	until := formatTimePtr(c.ExpiresAt)
 	if until != "" && c.Credential == contexts.Session {
-		until += ", extended with each use"
+		until += ", extended each time it is used"
 	}
 	p.Fields(
 		field("context", c.Name),
@@ -140,7 +140,7 @@ func (a *app) renderLogin(p *print.Page, c *contexts.Context, role *api.Role) {
 		field("secret stored", secretLocationNames[c.SecretLocation]),
 	)
 	if c.Organization == "" {
-		p.Text("You don't belong to an organization there yet; ask an owner or admin to invite you.")
+		p.Text("You don't belong to an organization on this server yet; ask an owner or admin for an invitation.")
 		return
 	}
 	p.Text("Commands now use this server; switch back to the local data folder with `service use local`.")
@@ -165,7 +165,7 @@ func (a *app) readLoginKey(cmd *cobra.Command, o loginOptions) (string, error) {
 	other := o.email != "" || o.passwordStdin || o.link != ""
 	switch {
 	case (typed || o.tokenStdin) && other, typed && o.tokenStdin:
-		return "", withHint(usageError("more than one sign-in method given"), "use a key, a link or an email address")
+		return "", withHint(usageError("more than one sign-in method given"), "use only an API key, only a link, or only an email address")
 	case o.tokenStdin:
 		token, err := a.readStdinLine("the API key")
 		if err == nil && !strings.HasPrefix(token, api.APIKeyPrefix) {
@@ -239,8 +239,8 @@ func (a *app) mergeExistingContext(c *contexts.Context) error {
 	}
 	if old.Server != c.Server {
 		return withHint(
-			usageError("the context %s is for %s", old.Name, old.Server),
-			"give another name with --name, or remove that one with `service context delete %s`",
+			usageError("the context %s already exists for the server %s", old.Name, old.Server),
+			"choose another name with --name, or delete the existing context with `service context delete %s`",
 			shellQuote(old.Name),
 		)
 	}
@@ -314,7 +314,7 @@ func (a *app) acceptOneTimeLink(ctx context.Context, token string, o loginOption
 	a.progress.Notice("%s; valid until %s", purpose, print.FormatTime(link.ExpiresAt))
 	prompt := "new password, at least 12 characters: "
 	if link.Purpose == "invite" {
-		prompt = "password of your account here, or a new one of at least 12 characters: "
+		prompt = "password of your account on this server, or a new password of at least 12 characters: "
 	}
 	in := &api.AcceptLinkInput{}
 	in.Body.Token, in.Body.Name = token, o.fullName
@@ -344,7 +344,7 @@ func withLoginHint(err error, byLink bool) error {
 		return &exitError{err: err, hint: hint}
 	}
 	if errors.Is(err, client.ErrUnreachable) {
-		return &exitError{err: err, hint: "nothing was changed; check the address and that the server is running"}
+		return &exitError{err: err, hint: "nothing was changed; check that the address is correct and the server is running"}
 	}
 	return err
 }
@@ -402,7 +402,7 @@ func (a *app) saveAsCurrentContext(ctx context.Context, c *contexts.Context, sec
 	}
 	if old := b.Find(c.Name); old != nil {
 		if old.User != c.User && old.User != "" {
-			a.printNotice("context %s was for %s; it is now for %s", c.Name, old.User, c.User)
+			a.printNotice("the context %s was signed in as %s; it is now signed in as %s", c.Name, old.User, c.User)
 		}
 		if err := a.endSession(ctx, old); err != nil {
 			a.progress.Notice("the previous session could not be ended: %v", err)

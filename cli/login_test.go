@@ -271,7 +271,7 @@ func TestWhatCommandsUse(t *testing.T) {
 	d.runs(3, "", words("assess list --server http://127.0.0.1:2"), "no answer from 127.0.0.1:2")
 	d.runs(3, "", words("assess list --context local"), "the data folder was asked")
 	d.runs(2, "", words("assess list --context wrk"), `unknown context "wrk"; did you mean "work"?`)
-	d.runs(2, "", words("assess list --context work --server http://127.0.0.1:2"), "give one of them")
+	d.runs(2, "", words("assess list --context work --server http://127.0.0.1:2"), "use only one of these flags")
 	d.env["SERVICE_SERVER"] = "http://127.0.0.1:3"
 	d.runs(3, "", words("assess list"), "no answer from 127.0.0.1:3")
 	d.runs(0, "", words("assess list --context work"))
@@ -290,7 +290,7 @@ func TestWhatCommandsUse(t *testing.T) {
 	d.runs(2, "", words("context rename acme local"), "is reserved for this machine")
 	d.signIn(s, "--name", "second")
 	d.runs(2, "", words("context rename second ACME"), "a context named acme already exists")
-	d.runs(2, "x\n", words("login http://127.0.0.1:9 --name acme --email a@b.example --password-stdin"), "is for "+s.url)
+	d.runs(2, "x\n", words("login http://127.0.0.1:9 --name acme --email a@b.example --password-stdin"), "already exists for the server "+s.url)
 	// The error for a broken file names the line, and differs from the error for an unreachable server.
 	put(t, filepath.Join(d.dir(), "contexts.yaml"), "currnt: acme\n")
 	d.runs(2, "", words("assess list"), `line 1: unknown key "currnt"; did you mean "current"?`)
@@ -314,7 +314,7 @@ func TestOrganizations(t *testing.T) {
 	d.runs(0, "", words("org show"), "beta-europe")
 	d.runs(0, "", words("org show gamma-limited"), "Gamma Limited")
 	d.runs(0, "", []string{"org", "update", "--name", "Beta SE"}, "Beta SE")
-	d.runs(0, "", words("org use acme"), "Commands now act in Acme")
+	d.runs(0, "", words("org use acme"), "Commands now work in the organization Acme")
 	d.runs(0, "", words("context show"), "Acme")
 	// Signing in again keeps the current organization.
 	d.runs(0, "", words("use --org beta-europe"))
@@ -362,12 +362,12 @@ func TestPeople(t *testing.T) {
 	// Change the password, then reset it by link.
 	bo.runs(0, boPassword+"\nanother good password\n", words("password --password-stdin"), "has been changed")
 	bo.runs(2, boPassword+"\nanother good password\n", words("password --password-stdin"), "wrong current password")
-	page = ada.runs(0, "", words("user password-link bo@acme.example"), "It is single-use, expires")
+	page = ada.runs(0, "", words("user password-link bo@acme.example"), "The link expires on")
 	_, link, _ = strings.Cut(page.out, "/link#")
 	bo.runs(0, boPassword+"\n", []string{"login", s.url, "--link", strings.TrimSpace(link), "--password-stdin"}, "Signed in")
 
 	// Ban and unban the user.
-	ada.runs(2, "", words("user ban bo@acme.example"), "needs a reason")
+	ada.runs(2, "", words("user ban bo@acme.example"), "requires a reason")
 	ada.runs(3, "n\n", words("user ban bo@acme.example --reason left"), "nothing was changed")
 	ada.runs(0, "", words("user ban bo@acme.example --reason left --yes"), "is banned")
 	bo.runs(5, "", words("whoami"), "sign in again")
@@ -411,7 +411,7 @@ func TestKeys(t *testing.T) {
 	}
 	d.runs(0, "", words("key revoke ci --yes"), "has been revoked")
 	d.runs(3, "", words("key revoke ci --yes"), "no active API key")
-	machine.runs(0, "", words("logout"), "deleted here but still valid")
+	machine.runs(0, "", words("logout"), "deleted from this machine but is still valid")
 }
 
 func TestSecretsGoToTheKeyring(t *testing.T) {

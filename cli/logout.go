@@ -11,9 +11,9 @@ import (
 func (a *app) logoutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "logout [NAME]", Short: "Sign out of a server", ValidArgsFunction: a.completeContexts(),
-		Long: `Ends a context's session on its server and deletes its secret here. The context
-is kept; sign in again with ` + "`service login`" + `. An API key is only deleted here: it stays valid
-until ` + "`service key revoke`" + `.`,
+		Long: `Ends a context's session on its server and deletes its secret from this machine. The context
+is kept, so that you can sign in again with ` + "`service login`" + `. An API key is deleted only from this
+machine; it remains valid until you revoke it with ` + "`service key revoke`" + `.`,
 		Example: "  service logout\n  service logout work",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.contextFromArgs(args)
@@ -32,7 +32,7 @@ until ` + "`service key revoke`" + `.`,
 			return a.out.Print(newContextView(c, ""), func(p *print.Page) {
 				p.Text("Signed out of %s.", c.Name)
 				if c.Credential == contexts.APIKey {
-					p.Text("The API key is deleted here but still valid; revoke it with `service key revoke`.")
+					p.Text("The API key was deleted from this machine but is still valid; revoke it with `service key revoke`.")
 				}
 			})
 		},
@@ -56,9 +56,9 @@ func (a *app) changePasswordCommand() *cobra.Command {
 	var fromStdin bool
 	cmd := &cobra.Command{
 		Use: "password", Short: "Change your password on the server",
-		Long: `Changes your sign-in password (at least 12 characters). All your other sessions
+		Long: `Changes the password that you sign in with (at least 12 characters). All your other sessions
 end. With --password-stdin, the first line of stdin is the current password,
-the second the new one.`,
+and the second line is the new one.`,
 		Example: "  service password",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.requireServer("a password"); err != nil {
@@ -82,6 +82,6 @@ the second the new one.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&fromStdin, "password-stdin", false, "read the current and the new password from two lines of stdin")
+	cmd.Flags().BoolVar(&fromStdin, "password-stdin", false, "read the current and the new password from the first two lines of stdin")
 	return cmd
 }

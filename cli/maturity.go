@@ -25,9 +25,9 @@ var maturityVersions = deliverable[api.MaturityVersion]{
 
 func (a *app) maturityCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "maturity", Short: "Maturity assessment: rates controls from 0 to 5",
+		Use: "maturity", Short: "Maturity assessment: rate controls from 0 to 5",
 		Long: `The maturity assessment rates each control from 0 (not performed) to 5 (continuously
-improving) based on the evidence, with reasons and the requirements of the next level.`,
+improving) based on the evidence. It states the reasons and what the next level requires.`,
 		Example: "  service maturity summary\n  service maturity list --below-target\n" +
 			"  service maturity edit IAC-06 --level 3 --rationale 'Reviewed every quarter'\n  service maturity approve",
 	}, append([]*cobra.Command{
@@ -68,8 +68,8 @@ func (a *app) findScore(ctx context.Context, ref string) (*api.MaturityScore, er
 
 func (a *app) maturityShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [CONTROL|SCORE]", Short: "Show the newest version, or one score with its evidence",
-		Long:              "Shows the newest version with its means by domain; with a control's code, that\ncontrol's score in full.",
+		Use: "show [CONTROL|SCORE]", Short: "Show the newest maturity assessment, or one score with its evidence",
+		Long:              "Shows the newest version with the mean levels by domain. With a control's code, shows that\ncontrol's score in full.",
 		Example:           "  service maturity show\n  service maturity show IAC-06",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -202,11 +202,11 @@ func (a *app) maturityListScores() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&in.Domain, "domain", "", "only this domain, e.g. IAC")
+	cmd.Flags().StringVar(&in.Domain, "domain", "", "only scores in this domain, e.g. IAC")
 	cmd.Flags().BoolVar(&below, "below-target", false, "only scores below their target")
 	cmd.Flags().StringVar(&in.Q, "query", "", "only scores containing these words")
-	cmd.Flags().StringVar(&in.Where, "where", "", "show only items that match this filter, e.g. 'level < target'")
-	cmd.Flags().StringVar(&in.Sort, "sort", "", "sort order, e.g. level,control_code; an unknown name lists the valid ones")
+	cmd.Flags().StringVar(&in.Where, "where", "", "only scores that match this filter, e.g. 'level < target'")
+	cmd.Flags().StringVar(&in.Sort, "sort", "", "fields to sort by, e.g. level,control_code; an unknown field lists the valid ones")
 	l.addFlags(cmd, 0)
 	return cmd
 }
@@ -217,7 +217,7 @@ func (a *app) maturityEdit() *cobra.Command {
 	var many manyFlags
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|SCORE", Short: "Change a score",
-		Long: "Changes a level, its target, the reason or the note. Regenerating keeps\nmanual changes.",
+		Long: "Changes a control's level, target level, reason or note. New drafts keep manual\nchanges.",
 		Example: "  service maturity edit IAC-06 --level 3 --rationale 'Reviewed every quarter'\n" +
 			"  service maturity edit IAC-06 --target 4",
 		ValidArgsFunction: a.completeControls(),
@@ -240,11 +240,11 @@ func (a *app) maturityEdit() *cobra.Command {
 			return a.out.Print(out, func(p *print.Page) { renderScore(p, out) })
 		},
 	}
-	cmd.Flags().IntVar(&lvl, "level", 0, "the level, 0 to 5")
-	cmd.Flags().IntVar(&target, "target", 0, "the target level, 0 to 5")
+	cmd.Flags().IntVar(&lvl, "level", 0, "maturity level, 0 to 5")
+	cmd.Flags().IntVar(&target, "target", 0, "target level, 0 to 5")
 	addOptionalFlag(cmd.Flags(), &in.Body.Rationale, "rationale", "reason for the level")
-	addClearableFlag(cmd.Flags(), &in.Body.Note, "note", "a note; empty removes it")
-	cmd.Flags().StringSliceVar(&in.Body.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. note; all resets every field")
+	addClearableFlag(cmd.Flags(), &in.Body.Note, "note", "note on the score; an empty value removes it")
+	cmd.Flags().StringSliceVar(&in.Body.Reset, "reset", nil, "edited fields to reset to their drafted values, e.g. note; \"all\" resets every field")
 	return many.addWhere(cmd, func(cmd *cobra.Command, _ []string) error {
 		in.Body.Level, in.Body.TargetLevel = flagIfChanged(cmd, "level", lvl), flagIfChanged(cmd, "target", target)
 		edit := func(version string, selection api.ItemSelection) *api.EditMaturityScoresInput {
@@ -259,9 +259,9 @@ func (a *app) maturityEdit() *cobra.Command {
 func (a *app) maturitySummary() *cobra.Command {
 	return &cobra.Command{
 		Use:   "summary",
-		Short: "Summarize the newest version by domain",
+		Short: "Summarize the newest maturity assessment by domain",
 
-		Long:    "Shows means, the lowest level and the target by domain, for controls with\nenough evidence to rate.",
+		Long:    "Shows the mean levels, the lowest level and the target level of each domain. Only controls with\nenough evidence to be rated are included.",
 		Example: "  service maturity summary\n  service maturity summary --jq .overall.mean",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := maturityVersions.fetchNewestVersionID(cmd.Context(), a)

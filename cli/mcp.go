@@ -12,11 +12,11 @@ func (a *app) mcpCommand() *cobra.Command {
 	var write bool
 	var only []string
 	cmd := &cobra.Command{
-		Use: "mcp", Short: "Serve operations as tools to an AI assistant (MCP)",
-		Long: `Serves the operations you are allowed to use to a Model Context
-Protocol client over stdin and stdout until the input ends. The client starts it; you don't run it
-yourself. Without --write, it is read-only. Approvals, credentials and user management are
-never served: those decisions stay with people.`,
+		Use: "mcp", Short: "Make operations available to an AI assistant as tools (MCP)",
+		Long: `Makes the operations that you are allowed to use available to a Model Context Protocol client,
+over stdin and stdout, until the input ends. The client starts this command; you don't run it
+yourself. Without --write, clients can only read. Approvals, credentials and user management
+are never available, because people have to make those decisions.`,
 		Example: "  service mcp\n  service mcp --only 'search-*' --only 'list-*' --only 'get-*'\n  service mcp --write --context acme",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, p := range only {
@@ -43,7 +43,7 @@ never served: those decisions stay with people.`,
 			)
 		},
 	}
-	cmd.Flags().BoolVar(&write, "write", false, "also serve operations that make changes")
-	cmd.Flags().StringArrayVar(&only, "only", nil, "serve only tools whose name matches, e.g. 'list-*'; repeatable")
+	cmd.Flags().BoolVar(&write, "write", false, "also make operations that change data available")
+	cmd.Flags().StringArrayVar(&only, "only", nil, "offer only tools whose names match this pattern, e.g. 'list-*'; repeatable")
 	return cmd
 }

@@ -16,9 +16,9 @@ var roles = api.Roles
 func (a *app) memberCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "member", Short: "Members of an organization and their roles",
-		Long: `Manages the members of the current organization. A viewer can read; a member also
-changes drafts and evidence; an admin also approves, imports catalogs and manages members
-and keys; an owner also deletes assessments and appoints owners.`,
+		Long: `Manages the members of the current organization. A viewer can read. A member can also change
+drafts and evidence. An admin can also approve, import catalogs, and manage members and keys.
+An owner can also delete assessments and appoint owners.`,
 		Example: "  service member list\n  service member invite bo@acme.example --role admin\n" +
 			"  service member update bo@acme.example --role member",
 	}, a.memberList(), a.memberInvite(), a.memberUpdate(), a.memberRemove())
@@ -69,9 +69,9 @@ func (a *app) memberList() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	addChoiceFlag(f, &in.Role, "role", roles, "only this role: owner, admin, approver, member, auditor or viewer")
-	addChoiceFlag(f, &in.Status, "status", []string{"invited", "active", "suspended"}, "only this status: invited, active or suspended")
-	f.StringVar(&in.Q, "query", "", "only with this text in the email address or name")
+	addChoiceFlag(f, &in.Role, "role", roles, "only members with this role: owner, admin, approver, member, auditor or viewer")
+	addChoiceFlag(f, &in.Status, "status", []string{"invited", "active", "suspended"}, "only members with this status: invited, active or suspended")
+	f.StringVar(&in.Q, "query", "", "only members whose email address or name contains this text")
 	l.addFlags(cmd, 0)
 	return cmd
 }
@@ -79,10 +79,11 @@ func (a *app) memberList() *cobra.Command {
 func (a *app) memberInvite() *cobra.Command {
 	role := api.RoleMember
 	cmd := &cobra.Command{
-		Use: "invite EMAIL", Short: "Invite a user and print the one-time link to send them",
-		Long: `Invites a user to the organization and prints a single-use link, valid for a week. It
-won't be shown again: send it over a private channel. The user opens it in a browser
-or runs ` + "`service login --link LINK`" + `. Inviting again creates a new link and revokes the old one.`,
+		Use: "invite EMAIL", Short: "Invite a user and print a one-time link to send to that person",
+		Long: `Invites a user to the organization and prints a single-use link that is valid for a week. The
+link won't be shown again; send it over a private channel. The user opens the link in a browser
+or runs ` + "`service login --link LINK`" + `. Inviting the same user again creates a new link and revokes the
+old one.`,
 		Example: "  service member invite bo@acme.example --role admin\n  service member invite bo@acme.example --jq .invite_token",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			org, err := a.currentOrganization(cmd.Context())
@@ -93,10 +94,10 @@ or runs ` + "`service login --link LINK`" + `. Inviting again creates a new link
 			in.Body.Email, in.Body.Role = args[0], role
 			return callAndPrint(cmd.Context(), a, api.InviteMember, in, func(p *print.Page, made *api.NewMember) {
 				if made.Emailed {
-					p.Text("An email with the link is on its way to %s.", made.Email)
+					p.Text("An email with the link is being sent to %s.", made.Email)
 				}
 				p.Text(
-					"%s is invited as %s. This single-use link expires %s and won't be shown again:",
+					"%s was invited as %s. This single-use link expires %s and won't be shown again:",
 					made.Email,
 					made.Role,
 					print.FormatTime(made.InviteExpiresAt),
@@ -113,7 +114,7 @@ or runs ` + "`service login --link LINK`" + `. Inviting again creates a new link
 func (a *app) renderOneTimeLink(p *print.Page, path string) {
 	p.Command(a.flags.Server + path)
 	if a.flags.Server == "" {
-		p.Text("Prefix it with the address of the server that will serve this data folder.")
+		p.Text("Add the address of the server that will serve this data folder in front of the link.")
 	}
 }
 
@@ -133,8 +134,8 @@ func (a *app) findMember(ctx context.Context, ref string) (input api.MemberInput
 func (a *app) memberUpdate() *cobra.Command {
 	in := &api.UpdateMemberInput{}
 	cmd := &cobra.Command{
-		Use: "update MEMBER", Short: "Change a member's role, suspend or restore a member",
-		Long:    "Changes a member, given by email address, name or id. A suspended member stays in the\norganization but has no access.",
+		Use: "update MEMBER", Short: "Change a member's role, or suspend or restore a member",
+		Long:    "Changes the role or status of a member, specified by email address, name or id. A suspended member\nstays in the organization but has no access.",
 		Example: "  service member update bo@acme.example --role admin\n  service member update bo@acme.example --status suspended",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
@@ -165,7 +166,7 @@ func (a *app) memberRemove() *cobra.Command {
 		Use:   "remove MEMBER",
 		Short: "Remove a member or withdraw an invitation",
 
-		Long:    "Removes a member, given by email address, name or id. Their past actions stay recorded\nunder their name.",
+		Long:    "Removes a member, specified by email address, name or id. The member's past actions stay recorded\nunder that person's name.",
 		Example: "  service member remove bo@acme.example --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			which, m, err := a.findMember(cmd.Context(), args[0])
@@ -179,9 +180,9 @@ func (a *app) memberRemove() *cobra.Command {
 				return err
 			}
 			return a.out.Print(m, func(p *print.Page) {
-				p.Text("%s has been removed. What they decided stays under their name.", m.Email)
+				p.Text("%s has been removed. Decisions made by this person stay recorded under the same name.", m.Email)
 				if m.Status != "invited" {
-					p.Text("The items they own need a new owner. To set one, run in each assessment:")
+					p.Text("Items owned by the removed member need a new owner. To set one, run this command for each assessment:")
 					filter := fmt.Sprintf("owner == %q", cmp.Or(m.Name, m.Email))
 					p.Command(a.suggestedCommandLine("soa edit --where " + shellQuote(filter) + " --owner NEW"))
 				}

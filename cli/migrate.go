@@ -22,17 +22,17 @@ func (a *app) assessMigrateCatalog() *cobra.Command {
 		Short: "Move an assessment to another catalog version",
 
 		ValidArgsFunction: a.completeAssessments(),
-		Long: `Moves an assessment to another catalog version and to the current state of your custom
+		Long: `Moves an assessment to another catalog version, and to the current state of your custom
 frameworks and controls. It drafts the next version of every existing deliverable; approved
 versions are unchanged. Manual decisions are kept if the control kept its code.
-It lists what needs review again. Preview the changes with --dry-run.`,
+The output lists the controls to review again. Preview the changes with --dry-run.`,
 		Example: "  service assess migrate --dry-run\n  service assess migrate \"Acme 2026\" --to 2026.1.1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.assessmentFromArgs(cmd, args)
 			if err != nil {
 				return err
 			}
-			a.interruptHint = "the assessment is unchanged: a migration is applied completely or not at all"
+			a.interruptHint = "the assessment is unchanged, because a migration is applied completely or not at all"
 			word := "migrating the assessment and drafting new versions"
 			if body.DryRun {
 				word = "comparing the catalogs"
@@ -51,8 +51,8 @@ It lists what needs review again. Preview the changes with --dry-run.`,
 			return a.out.Print(m, func(p *print.Page) { a.renderMigration(p, one.Name, m) })
 		},
 	}
-	cmd.Flags().StringVar(&body.To, "to", "", "the catalog version, by label or id (default: the active one)")
-	cmd.Flags().StringSliceVar(&body.DropFrameworks, "drop-framework", nil, "drop this framework, which the target version doesn't have")
+	cmd.Flags().StringVar(&body.To, "to", "", "label or id of the target catalog version (default: the active version)")
+	cmd.Flags().StringSliceVar(&body.DropFrameworks, "drop-framework", nil, "remove this framework from the assessment if the target version doesn't include it")
 	cmd.Flags().BoolVar(&body.DryRun, "dry-run", false, "show what would change without changing anything")
 	return cmd
 }
@@ -74,7 +74,7 @@ func (a *app) renderMigration(p *print.Page, name string, m *api.Migration) {
 			p.Text("Framework %s is now called %s.", f.Code, orZero(f.ToCode))
 		case "missing":
 			p.Text(
-				"Framework %s is missing: %s. Drop it with `%s`.",
+				"Framework %s is missing: %s. To drop the framework, run `%s`.",
 				f.Code,
 				orZero(f.Message),
 				a.suggestedCommandLine("assess migrate --drop-framework "+f.Code),
@@ -89,17 +89,17 @@ func (a *app) renderMigration(p *print.Page, name string, m *api.Migration) {
 		for _, v := range m.Versions {
 			p.ListItem(0, "%s, version %d: %s", v.Gate.Title(), v.VersionNumber, prose.Count(v.ItemCount, "item", "items"))
 		}
-		p.Text("They await review and approval like any draft; check the status with `%s`.", a.suggestedCommandLine("assess status"))
+		p.Text("These drafts must be reviewed and approved like any other draft; check their status with `%s`.", a.suggestedCommandLine("assess status"))
 	}
 }
 
 // renderMigrationReview lists the controls to review again, grouped by their reasons.
 func (a *app) renderMigrationReview(p *print.Page, all []api.MigrationReview) {
 	if len(all) == 0 {
-		p.Text("Nothing needs another review.")
+		p.Text("No controls need to be reviewed again.")
 		return
 	}
-	p.Title("To review again: %s (* decided manually before)", prose.Count(len(all), "control", "controls"))
+	p.Title("Controls to review again: %d (* = decided manually before)", len(all))
 	var order []string
 	by := map[string][]api.MigrationReview{}
 	for _, r := range all {

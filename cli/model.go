@@ -28,11 +28,12 @@ const builtinModel = "builtin"
 
 func (a *app) modelCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "model", Short: "Choose your own language model for analyses and reading evidence",
-		Long: `A model of your own, on ollama or any OpenAI-compatible server, can answer the seven analyses
-and read the evidence instead of the rules (--reader model). Its answers are checked. In
-analyses it can be stricter than the rules, never more lenient; if it is unavailable, the
-rules answer. The nine agents draft by rules; the model comments on their drafts.`,
+		Use: "model", Short: "Choose your own language model for analyses and for reading evidence",
+		Long: `Your own language model, on ollama or any OpenAI-compatible server, can perform the seven
+analyses and read the evidence (--reader model) instead of the built-in rules. The answers of
+the model are checked. In analyses, it can be stricter than the rules but never more lenient.
+If the model is unavailable, the rules are used. The nine agents create their drafts with rules;
+the model comments on the drafts.`,
 		Example: "  service model use ollama/qwen3:8b\n  service model status\n  service assess run ./evidence --reader model",
 	}, a.modelUse(), a.modelLimits(), a.modelPull(), a.modelStatus())
 }
@@ -41,14 +42,14 @@ func (a *app) modelUse() *cobra.Command {
 	var server string
 	cmd := &cobra.Command{
 		Use: "use MODEL", Short: "Select a model, or builtin",
-		Long: `Selects the model for this data folder: ollama/NAME, openai/NAME with --url, or
-builtin for the rules. Restart a running daemon to apply the change. A token
-for the server is read from SERVICE_MODEL_TOKEN and never stored.`,
+		Long: `Selects the model for this data folder: ollama/NAME, openai/NAME with --url, or builtin for
+the built-in rules. Restart a running daemon to apply the change. The token for the model's
+server is read from SERVICE_MODEL_TOKEN and never stored.`,
 		Example: "  service model use ollama/qwen3:8b\n  service model use openai/qwen3 --url http://192.168.1.20:8000\n" +
 			"  service model use builtin",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.SelectModel == nil {
-				return runtimeError("this build can't use models")
+				return runtimeError("this build of the program doesn't support language models")
 			}
 			s, err := a.SelectModel(cmd.Context(), a.flags.Data, args[0], server)
 			if err != nil {
@@ -57,7 +58,7 @@ for the server is read from SERVICE_MODEL_TOKEN and never stored.`,
 			return a.out.Print(s, func(p *print.Page) { renderModelStatus(p, s) })
 		},
 	}
-	cmd.Flags().StringVar(&server, "url", "", "the model server's address (ollama: http://127.0.0.1:11434)")
+	cmd.Flags().StringVar(&server, "url", "", "address of the model server (default for ollama: http://127.0.0.1:11434)")
 	return cmd
 }
 
@@ -66,16 +67,16 @@ func (a *app) modelLimits() *cobra.Command {
 	var maxTime time.Duration
 	cmd := &cobra.Command{
 		Use: "limits", Short: "Show or change the limits of a model that reads evidence",
-		Long: `Changes the given limits and shows all of them; 0 means no limit. A run that reads
-with the model (--reader model) stops at --max-tokens, --max-time or --max-cost and keeps what
-was read. A run that is likely to exceed --ask-tokens or --ask-cost asks first.
-Prices are per million tokens, in any currency. --context-tokens is the number of tokens that the
-model reads at once. Restart a running daemon to apply a change.`,
+		Long: `Changes the given limits and shows all of them; 0 means no limit. A run that reads with the
+model (--reader model) stops when it reaches --max-tokens, --max-time or --max-cost, and keeps
+what was read. A run that is likely to exceed --ask-tokens or --ask-cost asks for confirmation
+first. Prices are per million tokens, in any currency. --context-tokens is the number of tokens
+that the model reads at once. Restart a running daemon to apply a change.`,
 		Example: "  service model limits\n  service model limits --max-time 2h --concurrency 4\n" +
 			"  service model limits --price-in 0.15 --price-out 0.60 --max-cost 5 --ask-cost 1",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.ModelLimits == nil {
-				return runtimeError("this build can't use models")
+				return runtimeError("this build of the program doesn't support language models")
 			}
 			var change func(*api.ModelLimits)
 			if cmd.Flags().NFlag() > 0 {
@@ -95,11 +96,11 @@ model reads at once. Restart a running daemon to apply a change.`,
 	f := cmd.Flags()
 	f.IntVar(&l.Concurrency, "concurrency", 0, "number of simultaneous requests, up to 16 (default 1)")
 	f.IntVar(&l.ContextTokens, "context-tokens", 0, "size of the model's context, in tokens (default 16384)")
-	f.IntVar(&l.MaxTokens, "max-tokens", 0, "tokens per run")
-	f.DurationVar(&maxTime, "max-time", 0, "time per run, e.g. 2h")
-	f.Float64Var(&l.MaxCost, "max-cost", 0, "cost per run")
-	f.IntVar(&l.AskTokens, "ask-tokens", 0, "tokens above which a run asks first")
-	f.Float64Var(&l.AskCost, "ask-cost", 0, "cost above which a run asks first")
+	f.IntVar(&l.MaxTokens, "max-tokens", 0, "maximum number of tokens per run")
+	f.DurationVar(&maxTime, "max-time", 0, "maximum duration of a run, e.g. 2h")
+	f.Float64Var(&l.MaxCost, "max-cost", 0, "maximum cost of a run")
+	f.IntVar(&l.AskTokens, "ask-tokens", 0, "number of tokens above which a run asks for confirmation")
+	f.Float64Var(&l.AskCost, "ask-cost", 0, "cost above which a run asks for confirmation")
 	f.Float64Var(&l.PromptPrice, "price-in", 0, "price per million prompt tokens")
 	f.Float64Var(&l.CompletionPrice, "price-out", 0, "price per million answer tokens")
 	return cmd
@@ -114,11 +115,11 @@ const (
 func checkModelLimits(l *api.ModelLimits) error {
 	switch {
 	case l.Concurrency < 0 || l.Concurrency > maxConcurrency:
-		return usageError("--concurrency takes 1 to %d, or 0 for the default", maxConcurrency)
+		return usageError("--concurrency must be between 1 and %d, or 0 for the default", maxConcurrency)
 	case l.ContextTokens != 0 && (l.ContextTokens < minContextTokens || l.ContextTokens > maxContextTokens):
-		return usageError("--context-tokens takes %d to %d tokens, or 0 for the default", minContextTokens, maxContextTokens)
+		return usageError("--context-tokens must be between %d and %d tokens, or 0 for the default", minContextTokens, maxContextTokens)
 	case min(l.MaxTokens, l.AskTokens) < 0, !(min(l.MaxSeconds, l.MaxCost, l.AskCost, l.PromptPrice, l.CompletionPrice) >= 0):
-		return usageError("a limit or price can't be negative")
+		return usageError("limits and prices can't be negative")
 	}
 	return nil
 }
@@ -172,10 +173,10 @@ const defaultContextTokens = 16384
 func (a *app) modelStatus() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the model in use and whether it is available",
-		Long: "Asks the model's server whether the model in use is available.", Example: "  service model status",
+		Long: "Checks with the model's server whether the model in use is available.", Example: "  service model status",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.ModelStatus == nil {
-				return runtimeError("this build can't use models")
+				return runtimeError("this build of the program doesn't support language models")
 			}
 			s, err := a.ModelStatus(cmd.Context(), a.flags.Data)
 			if err != nil {
@@ -190,12 +191,12 @@ func (a *app) modelPull() *cobra.Command {
 	var server string
 	cmd := &cobra.Command{
 		Use: "pull [MODEL]", Short: "Download a model with ollama",
-		Long: `Makes the ollama server download a model (default: the one in use). Interrupted downloads
-are resumed. To use the model, run service model use afterwards.`,
+		Long: `Tells the ollama server to download a model (default: the model in use). Interrupted downloads
+are resumed. To use the model afterwards, run "service model use".`,
 		Example: "  service model pull ollama/qwen3:8b\n  service model pull",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.PullModel == nil {
-				return runtimeError("this build can't use models")
+				return runtimeError("this build of the program doesn't support language models")
 			}
 			name := ""
 			if len(args) > 0 {
@@ -217,7 +218,7 @@ are resumed. To use the model, run service model use afterwards.`,
 			return a.out.Print(s, func(p *print.Page) { renderModelStatus(p, s) })
 		},
 	}
-	cmd.Flags().StringVar(&server, "url", "", "the model server's address (ollama: http://127.0.0.1:11434)")
+	cmd.Flags().StringVar(&server, "url", "", "address of the model server (default for ollama: http://127.0.0.1:11434)")
 	return cmd
 }
 
@@ -237,7 +238,7 @@ func renderModelStatus(p *print.Page, s *ModelStatus) {
 	)
 	if !s.Ready {
 		p.Text(
-			"Until it is ready, the rules (%s) answer and runs note this. "+
+			"Until the model is ready, the rules (%s) are used instead, and each run records this. "+
 				"Check that the model's server is running, or return to the rules with `service model use %s`.",
 			builtinModel,
 			builtinModel,

@@ -14,8 +14,8 @@ import (
 // secondsPerReading is how long the model reads in a single call. Progress is shown between calls.
 const secondsPerReading = 15
 
-// readWithModel makes the language model read everything that it has not read yet, and returns the name of its
-// reader. It first shows how much that is, and asks for confirmation if it exceeds the user's limits.
+// readWithModel makes the language model read everything that it has not read yet, and returns the name of its reader.
+// It first shows how much there is to read, and asks for confirmation if reading it would exceed the user's limits.
 func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (readerName string, _ error) {
 	a.progress.Start("searching for passages")
 	r, err := call(ctx, a, api.GetModelReading, &api.AssessmentInput{AssessmentID: assessment})
@@ -31,14 +31,14 @@ func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (r
 	}
 	a.printNotice("%s", describeModelReading(r))
 	if l := r.Limits; l.AskTokens > 0 && r.Next.Tokens() > l.AskTokens || l.AskCost > 0 && r.Next.Cost > l.AskCost {
-		if err := a.confirm(yes, "let the model read "+describeModelUse(r.Next)); err != nil {
+		if err := a.confirm(yes, "let the model read the passages ("+describeModelUse(r.Next)+")"); err != nil {
 			return "", err
 		}
 	}
 	if a.interruptHint == "" {
-		a.interruptHint = fmt.Sprintf("what the model has read is kept; continue with `%s`", a.suggestedCommandLine("soa draft --reader model"))
+		a.interruptHint = fmt.Sprintf("everything that the model has read so far is kept; continue with `%s`", a.suggestedCommandLine("soa draft --reader model"))
 	}
-	a.progress.Start("the model reads")
+	a.progress.Start("reading with the model")
 	in := api.ReadWithModelInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}}
 	in.Body.Seconds = secondsPerReading
 	for r.Left > 0 {
@@ -57,10 +57,10 @@ func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (r
 			a.progress.Done("")
 			return "", withHint(
 				runtimeError(
-					"%s; %s not read", cmp.Or(r.Stopped, "The model reads nothing"),
+					"%s; %s not read", cmp.Or(r.Stopped, "The model made no progress"),
 					prose.Count(r.Left, "requirement was", "requirements were"),
 				),
-				"continue reading with `%s`, or draft with what has been read: `%s`", a.suggestedCommandLine("soa draft --reader model"),
+				"continue reading with `%s`, or create a draft from what has been read so far with `%s`", a.suggestedCommandLine("soa draft --reader model"),
 				a.suggestedCommandLine("soa draft --reader "+r.Reader),
 			)
 		}
@@ -72,17 +72,17 @@ func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (r
 // describeModelReading describes what the model is about to read, where it runs, and the resources required.
 func describeModelReading(r *api.ModelReading) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s reads passages for %d of %s: about %s.", r.Model.Name, r.Left,
+	fmt.Fprintf(&out, "%s will read passages for %d of %s, which takes about %s.", r.Model.Name, r.Left,
 		prose.Count(r.Statements, "requirement", "requirements"), describeModelUse(r.Next))
 	if r.Next.Seconds == 0 {
-		out.WriteString(" How long that takes is shown after the first answers.")
+		out.WriteString(" The remaining time is shown after the first answers.")
 	}
 	if r.Remote {
 		fmt.Fprintf(&out, " The passages are sent to %s.", r.Server)
 	}
 	if r.Withheld > 0 {
-		fmt.Fprintf(&out, " Not sent: %s what to conclude.",
-			prose.Count(r.Withheld, "passage that tells its reader", "passages that tell their readers"))
+		fmt.Fprintf(&out, " %s to influence the model's conclusion, and will not be sent.",
+			prose.Count(r.Withheld, "passage tries", "passages try"))
 	}
 	return out.String()
 }

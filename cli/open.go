@@ -19,15 +19,15 @@ type OpenInfo struct {
 func (a *app) openCommand() *cobra.Command {
 	var noBrowser bool
 	cmd := &cobra.Command{
-		Use: "open", Short: "Work in the browser",
-		Long: `Opens the pages in your browser: those of the current server or, without one, those of
-the local data folder, without an account. For the local folder it serves the pages on
-this machine only, to the browser that opens the single-use link. It ends a minute after
-the last page is closed, once nothing is running. Other commands keep working in the meantime.`,
+		Use: "open", Short: "Work with assessments in the browser",
+		Long: `Opens the web interface of the current server in your browser. If no server is selected, it
+opens that of the local data folder, which needs no account and is available only on this
+machine, to the browser that opens the single-use link. In that case, the command ends a minute
+after the last page is closed and nothing is running. Other commands keep working in the meantime.`,
 		Example: "  service open\n  service open --data ./acme --no-browser",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.OpenPages == nil {
-				return runtimeError("this build does not include the pages")
+				return runtimeError("this build of the program does not include the web interface")
 			}
 			t := a.flags.Target
 			return a.OpenPages(cmd.Context(), t, !noBrowser, func(o OpenInfo) error {
@@ -42,11 +42,11 @@ the last page is closed, once nothing is running. Other commands keep working in
 func renderOpened(p *print.Page, o OpenInfo) {
 	switch {
 	case o.Opened:
-		p.Text("Opened in your browser: %s", o.Link)
+		p.Text("Opened this link in your browser: %s", o.Link)
 	default:
 		p.Text("Open this link in your browser: %s", o.Link)
 	}
 	if o.Local {
-		p.Text("The link works once, on this machine. This command ends a minute after the last page is closed; Ctrl-C stops it")
+		p.Text("The link works only once, on this machine. This command ends a minute after the last page is closed; to stop it now, press Ctrl-C")
 	}
 }

@@ -14,8 +14,8 @@ import (
 func (a *app) organizationCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "org", Short: "Organizations (tenants)",
-		Long: `Everything but the catalog belongs to an organization and is invisible to others. A
-platform admin creates organizations; owners and admins invite members (` + "`service member`" + `).`,
+		Long: `All data except the catalog belongs to an organization and is invisible to other organizations.
+A platform admin creates organizations; owners and admins invite members (` + "`service member`" + `).`,
 		Example: "  service org list\n  service org use acme-europe\n  service org create 'Acme Europe' --owner ada@acme.example",
 	}, a.orgList(), a.orgShow(), a.orgCreate(), a.orgUpdate(), a.orgUse())
 }
@@ -26,7 +26,7 @@ func (a *app) orgList() *cobra.Command {
 		Use:   "list",
 		Short: "List your organizations and mark the active one",
 
-		Long: "Lists the organizations you belong to, with your role; * marks the current one.\n" +
+		Long: "Lists the organizations that you belong to, with your role in each; * marks the current one.\n" +
 			"With --all, a platform admin sees every organization on the server.",
 		Example: "  service org list\n  service org list --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -51,7 +51,7 @@ func (a *app) orgList() *cobra.Command {
 				renderTextIfEmpty(
 					p,
 					len(all.Data),
-					"You don't belong to an organization; ask an owner or admin to invite you.",
+					"You don't belong to any organization; ask an owner or admin for an invitation.",
 				)
 			})
 		},
@@ -119,7 +119,7 @@ func (a *app) orgShow() *cobra.Command {
 		Use:   "show [ORG]",
 		Short: "Show an organization",
 
-		Long:    "Shows an organization by id, slug or name; default: the current one.",
+		Long:    "Shows an organization, specified by id, slug or name (default: the current one).",
 		Example: "  service org show\n  service org show acme-europe",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.organizationFromArgs(cmd.Context(), args)
@@ -135,14 +135,14 @@ func (a *app) orgCreate() *cobra.Command {
 	in := &api.NewOrganizationInput{}
 	owner := &in.Body.Owner
 	cmd := &cobra.Command{
-		Use: "create NAME --owner EMAIL", Short: "Create an organization with its owner",
-		Long: `Creates an organization. An owner who is new to the server gets a password, which is
-shown only once; they change it with ` + "`service password`" + `. Requires a platform admin.`,
+		Use: "create NAME --owner EMAIL", Short: "Create an organization and its owner",
+		Long: `Creates an organization. If the owner is new to the server, a password is created and shown only
+once; the owner can change it with ` + "`service password`" + `. Requires the platform admin role.`,
 		Example: "  service org create 'Acme Europe' --owner ada@acme.example --owner-name 'Ada Lovelace'\n" +
 			"  service org create Trial --owner ci@acme.example --api-key ci -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if owner.Email == "" {
-				return withHint(usageError("no owner given"), "give the owner's email address with --owner")
+				return withHint(usageError("no owner given"), "pass the owner's email address with --owner")
 			}
 			in.Body.Name = args[0]
 			return callAndPrint(cmd.Context(), a, api.CreateOrganization, in, func(p *print.Page, made *api.NewOrganization) {
@@ -164,10 +164,10 @@ shown only once; they change it with ` + "`service password`" + `. Requires a pl
 	}
 	f := cmd.Flags()
 	f.StringVar(&owner.Email, "owner", "", "email address of the owner")
-	f.StringVar(&owner.Name, "owner-name", "", "the owner's name, if new to the server")
+	f.StringVar(&owner.Name, "owner-name", "", "name of the owner, if the owner is new to the server")
 	f.BoolVar(&owner.PlatformAdmin, "platform-admin", false, "also make the owner a platform admin")
 	f.StringVar(&in.Body.Slug, "slug", "", "short name for URLs, e.g. acme-europe (default: derived from the name)")
-	f.StringVar(&in.Body.APIKeyName, "api-key", "", "create an API key with this name and scope * for the owner")
+	f.StringVar(&in.Body.APIKeyName, "api-key", "", "also create an API key for the owner, with this name and the scope *")
 	return cmd
 }
 
@@ -176,10 +176,9 @@ func (a *app) orgUpdate() *cobra.Command {
 	var secondPerson, noRemoteModel bool
 	cmd := &cobra.Command{
 		Use: "update [ORG]", Short: "Change an organization's name, slug, status or rules",
-		Long: `Changes an organization (default: the current one). With --second-person, whoever
-submitted or edited a version can't decide on it. With --no-remote-model, no text of
-its documents goes to a language model on another machine. Only an owner can turn
-these off.
+		Long: `Changes an organization (default: the current one). With --second-person, whoever submitted or
+edited a version can't approve or reject it. With --no-remote-model, no text from the documents
+is sent to a language model on another machine. Only an owner can turn off these two rules.
 Only a platform admin can suspend and reactivate an organization.`,
 		Example: "  service org update --name 'Acme Europe SE'\n  service org update --second-person\n" +
 			"  service org update acme-europe --status suspended",
@@ -205,10 +204,10 @@ Only a platform admin can suspend and reactivate an organization.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&name, "name", "", "the new name")
-	f.StringVar(&slug, "slug", "", "the new slug: lowercase letters, digits and hyphens")
-	f.BoolVar(&secondPerson, "second-person", false, "require someone other than a version's authors to decide on it")
-	f.BoolVar(&noRemoteModel, "no-remote-model", false, "don't let language models on other machines read the documents")
+	f.StringVar(&name, "name", "", "new name of the organization")
+	f.StringVar(&slug, "slug", "", "new short name for URLs (slug): lowercase letters, digits and hyphens")
+	f.BoolVar(&secondPerson, "second-person", false, "require each version to be approved or rejected by someone who didn't edit or submit it")
+	f.BoolVar(&noRemoteModel, "no-remote-model", false, "don't send text of the documents to language models on other machines")
 	addChoiceFlag(f, &status, "status", []string{"active", "suspended"}, "active or suspended")
 	return cmd
 }
@@ -218,8 +217,8 @@ func (a *app) orgUse() *cobra.Command {
 		Use:   "use ORG",
 		Short: "Choose the current organization",
 
-		Long: "Makes one of your organizations current, by id, slug or name; same as `service use --org`.\n" +
-			"To override it for a single command, use --org.",
+		Long: "Makes one of your organizations, specified by id, slug or name, the current one. Does the same as\n" +
+			"`service use --org`. To use another organization for a single command, pass --org.",
 		Example: "  service org use acme-europe",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.useOrganization(cmd.Context(), args[0]) },
 	}

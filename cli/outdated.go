@@ -39,13 +39,13 @@ func (a *app) renderOutdatedDeliverables(p *print.Page, st *api.AssessmentStatus
 		p.Command(a.suggestedCommandLine("soa draft --dry-run"))
 	}
 	if len(commands) > 0 {
-		p.Text("To regenerate, keeping manual edits (requires approval again):")
+		p.Text("To regenerate the outdated drafts and keep manual edits (requires a new approval):")
 	}
 	for _, words := range commands {
 		p.Command(a.suggestedCommandLine(words))
 	}
 	if len(waiting) > 0 {
-		p.Text("To see what is pending:")
+		p.Text("To see the version that awaits a decision:")
 	}
 	for _, words := range waiting {
 		p.Command(a.suggestedCommandLine(words))
@@ -62,9 +62,10 @@ func evidenceRefreshCommand(state api.State) string {
 }
 
 // approvalWarningsRenderer returns a function that prints the warnings for a deliverable that was just submitted or
-// approved, or nil if there are none. They name outdated deliverables. For a Statement of Applicability, they also
-// name lines that nobody has reviewed, controls that are implemented without evidence or not assessed, and verdicts
-// that depend on a single document. Read errors are ignored, because the decision has already been made.
+// approved, or nil if there are no warnings. The warnings name outdated deliverables. For a Statement of
+// Applicability, they also name items that nobody has reviewed, controls that are implemented without evidence or not
+// assessed, and verdicts that depend on a single document. Read errors are ignored, because the decision has already
+// been made.
 func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionID string, g api.Gate) func(*print.Page) {
 	st, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: assessment})
 	if err != nil {
@@ -96,7 +97,7 @@ func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionI
 		if len(unjudged) > 0 {
 			p.Title("Not assessed")
 			p.Text(
-				"%s not assessed, so no gaps will be found: %s. To assess the evidence:",
+				"%s not assessed, so no gaps can be found for: %s. To assess the evidence:",
 				prose.Count(len(unjudged), "applicable control is", "applicable controls are"),
 				joinFirst(unjudged, maxControlsNamed),
 			)
@@ -107,7 +108,7 @@ func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionI
 			for _, w := range reliance {
 				p.ListItem(0, "%s", w)
 			}
-			p.Text("To list the items:")
+			p.Text("To list the affected items:")
 			p.Command(a.suggestedCommandLine("soa validate"))
 		}
 		a.renderOutdatedDeliverables(p, st)
@@ -115,7 +116,7 @@ func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionI
 }
 
 // changesUnderReview returns how the version last submitted at a gate differs from the previously approved one. It
-// returns nil if there is none, or if it can't be read.
+// returns nil if no version was approved before, or if the changes can't be read.
 func (a *app) changesUnderReview(ctx context.Context, assessment, versionID string, g api.Gate) *api.ApprovalChanges {
 	l, err := call(ctx, a, api.ListApprovals, &api.ApprovalsInput{
 		AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: api.Paging{Limit: 1}, Gate: g,

@@ -34,9 +34,9 @@ var efforts = []string{"small", "medium", "large", "extra_large"}
 func (a *app) poamCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "poam", Short: "Plan of action and milestones (POA&M): tasks, owners and due dates",
-		Long: `The plan of action and milestones turns each gap into a task: what to do, in which
-order, by when, and which evidence shows completion. Approved dates are kept;
-later changes are recorded next to them.`,
+		Long: `The plan of action and milestones turns each gap into a task. It states what to do, in which
+order, by when, and which evidence proves completion. Approved dates are kept, and later
+changes are recorded next to them.`,
 		Example: "  service poam list --severity high\n  service poam show POAM-001\n" +
 			"  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n  service poam approve",
 	}, append([]*cobra.Command{
@@ -83,9 +83,9 @@ func (a *app) findPOAMItem(ctx context.Context, ref string) (*api.POAMItem, erro
 func (a *app) poamShow() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [POAM|CONTROL|ITEM]",
-		Short: "Show the newest version, or one item",
+		Short: "Show the newest plan, or one of its items",
 
-		Long:    "Shows the newest version with its totals; with an item's code or a control's, that\nitem in full.",
+		Long:    "Shows the newest version of the plan with its totals. With the code of an item or a control,\nshows that item in full.",
 		Example: "  service poam show\n  service poam show POAM-001",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -135,9 +135,9 @@ func poamSummaryFields(s *api.POAMSummary) []print.Field {
 		field("due after 180 days", joinFirst(s.BeyondHalfYear, 10)),
 	}
 	if c := s.CMMC; c != nil {
-		allowed := "a plan of action is allowed"
+		allowed := "CMMC allows a plan of action"
 		if !c.Eligible {
-			allowed = "a plan of action is not allowed: " + joinFirst(c.Blocking, 5)
+			allowed = "CMMC does not allow a plan of action, because of: " + joinFirst(c.Blocking, 5)
 		}
 		fields = append(fields, field("CMMC level 2 (32 CFR 170.21)", c.Formula+"; "+allowed))
 	}
@@ -183,7 +183,7 @@ func renderPOAMItem(p *print.Page, i *api.POAMItem) {
 		field("comments", orZero(i.Comments)),
 	)
 	if i.FindingID == "" {
-		p.Text("The gap analysis no longer has this gap; the item is kept as a record of the work.")
+		p.Text("The gap analysis no longer contains this item's gap. The item is kept as a record of the work.")
 	}
 	if len(i.Milestones) > 0 {
 		p.Title("Milestones")
@@ -197,7 +197,7 @@ func renderPOAMItem(p *print.Page, i *api.POAMItem) {
 			}
 		}
 		if _, last := countOpenMilestones(i); last > i.CurrentDueDate() {
-			p.Text("The item is due %s, before its last milestone; change one of the dates.", i.CurrentDueDate())
+			p.Text("The item is due on %s, before its last milestone; change one of the two dates.", i.CurrentDueDate())
 		}
 	}
 	for _, l := range []struct {
@@ -221,8 +221,8 @@ func (a *app) poamListItems() *cobra.Command {
 		Aliases: []string{"items"},
 		Short:   "List the items by priority",
 
-		Long: "Lists the items of the newest version in working order: most severe first, but\n" +
-			"prerequisites before the items that depend on them. Use --sort -severity,due_date to order\nby severity alone.",
+		Long: "Lists the items of the newest version in the order in which to work on them: the most severe first,\n" +
+			"but prerequisites before the items that depend on them. To sort by severity first, use\n--sort -severity,due_date.",
 		Example: "  service poam list --status open\n  service poam list -o csv > plan.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := poamVersions.fetchNewestVersionID(cmd.Context(), a)
@@ -259,14 +259,14 @@ func (a *app) poamListItems() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	addChoiceFlag(f, &in.Status, "status", api.POAMStatuses, "only this status")
-	addChoiceFlag(f, &in.Severity, "severity", api.Severities, "only this severity")
-	f.StringVar(&in.Domain, "domain", "", "only this domain, e.g. BCD")
-	f.StringVar(&in.ControlCode, "control", "", "only this control")
-	f.StringVar(&in.Owner, "owner", "", "only this owner (part of the name is enough)")
+	addChoiceFlag(f, &in.Status, "status", api.POAMStatuses, "only items with this status")
+	addChoiceFlag(f, &in.Severity, "severity", api.Severities, "only items with this severity")
+	f.StringVar(&in.Domain, "domain", "", "only items in this domain, e.g. BCD")
+	f.StringVar(&in.ControlCode, "control", "", "only items for this control")
+	f.StringVar(&in.Owner, "owner", "", "only items with this owner (part of the name is enough)")
 	f.StringVar(&in.Q, "query", "", "only items containing these words")
-	f.StringVar(&in.Where, "where", "", "show only items that match this filter, e.g. 'status == \"open\" && due < \"2027-03-01\"'")
-	f.StringVar(&in.Sort, "sort", "", "sort order, e.g. due_date,-severity; an unknown name lists the valid ones")
+	f.StringVar(&in.Where, "where", "", "only items that match this filter, e.g. 'status == \"open\" && due < \"2027-03-01\"'")
+	f.StringVar(&in.Sort, "sort", "", "fields to sort by, e.g. due_date,-severity; an unknown field lists the valid ones")
 	l.addFlags(cmd, 0)
 	return cmd
 }
@@ -299,23 +299,24 @@ func (a *app) explainUnplannedControl(ctx context.Context, in api.POAMItemsInput
 	}
 	if len(found.Data) == 0 {
 		return fmt.Sprintf(
-			"No plan item for %s, because it has no finding. See its SoA entry with `%s`.",
+			"There is no plan item for %s, because this control has no finding. To see its SoA entry, run `%s`.",
 			in.ControlCode,
 			a.suggestedCommandLine("soa show "+shellQuote(in.ControlCode)),
 		)
 	}
 	for _, f := range found.Data {
 		if f.Result != api.Met && f.Result != api.ResultNotApplic && f.Severity != api.SeverityInformational {
-			return fmt.Sprintf("%s has a finding but no plan item yet. To add it to the plan: %s.", f.ControlCode, again)
+			return fmt.Sprintf("%s has a finding but no plan item yet. To add it to the plan, run %s.", f.ControlCode, again)
 		}
 	}
 	f := found.Data[0]
-	why := "is informational"
+	why := "is only informational"
 	if f.Result == api.Met {
-		why = "is met and only lacks stronger evidence"
+		why = "is met and merely lacks stronger evidence"
 	}
 	return fmt.Sprintf(
-		"No plan item for %s: its finding (%s) %s, so no action is planned. See it with `%s`. To plan an action anyway: `%s`, %s.",
+		"There is no plan item for %s: its finding (%s) %s, so no action is planned. To see the finding, run `%s`. "+
+			"To plan an action anyway, run `%s`, then %s.",
 		f.ControlCode,
 		f.Severity,
 		why,
@@ -332,9 +333,9 @@ func (a *app) poamEdit() *cobra.Command {
 	var many manyFlags
 	cmd := &cobra.Command{
 		Use: "edit POAM|CONTROL|ITEM", Short: "Change an item",
-		Long: "Changes the given fields of an item. Approved dates are kept; the new date is recorded\n" +
-			"next to them. Open milestones move with the due date; change single ones with a\n" +
-			"workbook (`service poam import`). Completing an item completes its milestones; reopening it\nreopens them.",
+		Long: "Changes the given fields of an item. Approved dates are kept, and the new date is recorded next\n" +
+			"to them. Open milestones move with the due date; to change the date of a single milestone, use a\n" +
+			"workbook (`service poam import`). Completing or reopening an item does the same to its milestones.",
 		Example: "  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n" +
 			"  service poam edit POAM-001 --status risk_accepted --risk-accepted-until 2027-06-30 --comments Approved",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -371,7 +372,7 @@ func (a *app) poamEdit() *cobra.Command {
 				}
 				if b.Status != nil && i.Status == "completed" && orZero(i.Comments) == "" {
 					p.Blank()
-					p.Text("No comment names the evidence of completion. Acceptance criteria: %s", joinFirst(i.AcceptanceCriteria, 3))
+					p.Text("The item has no comment that names the evidence of its completion. Acceptance criteria: %s", joinFirst(i.AcceptanceCriteria, 3))
 					p.Command(a.suggestedCommandLine("poam edit " + i.POAMCode + " --comments 'Evidence: …'"))
 				}
 			})
@@ -381,14 +382,14 @@ func (a *app) poamEdit() *cobra.Command {
 	addOptionalFlag(f, &b.CorrectiveAction, "action", "what to do")
 	f.IntVar(&priority, "priority", 0, "priority; 1 is highest")
 	addOptionalChoiceFlag(f, &b.Effort, "effort", efforts, "small, medium, large or extra_large")
-	addClearableFlag(f, &b.Owner, "owner", "owner of the item; empty removes it")
+	addClearableFlag(f, &b.Owner, "owner", "owner of the item; an empty value removes the owner")
 	addClearableFlag(f, &b.Resources, "resources", "required resources")
 	addOptionalFlag(f, &b.DueDate, "due", "due date, e.g. 2027-03-31")
 	addOptionalChoiceFlag(f, &b.Status, "status", api.POAMStatuses, "open, in_progress, blocked, completed, risk_accepted or cancelled")
 	addClearableFlag(f, &b.RiskAcceptedUntil, "risk-accepted-until", "date until which the risk is accepted")
-	addClearableFlag(f, &b.VendorDependency, "vendor", "the vendor it depends on")
+	addClearableFlag(f, &b.VendorDependency, "vendor", "vendor that the item depends on")
 	addClearableFlag(f, &b.Comments, "comments", "comments")
-	f.StringSliceVar(&b.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. owner; all resets every field")
+	f.StringSliceVar(&b.Reset, "reset", nil, "edited fields to reset to their drafted values, e.g. owner; \"all\" resets every field")
 	return many.addWhere(cmd, func(cmd *cobra.Command, _ []string) error {
 		b.Priority = flagIfChanged(cmd, "priority", priority)
 		edit := func(version string, selection api.ItemSelection) *api.EditPOAMItemsInput {
@@ -429,22 +430,22 @@ func renderDependencyConflicts(p *print.Page, i *api.POAMItem, all *api.List[api
 	}
 	if len(later) > 0 {
 		p.Blank()
-		p.Text("It depends on items due later: %s.", joinFirst(later, 5))
+		p.Text("This item depends on items that are due later: %s.", joinFirst(later, 5))
 	}
 	if len(earlier) > 0 {
 		p.Blank()
-		p.Text("Items that depend on it are due earlier: %s.", joinFirst(earlier, 5))
+		p.Text("Items that depend on this item are due earlier: %s.", joinFirst(earlier, 5))
 	}
 }
 
 func (a *app) poamSummary() *cobra.Command {
 	return &cobra.Command{
 		Use:   "summary",
-		Short: "Summarize the newest version",
+		Short: "Summarize the newest plan",
 
-		Long: "Counts the items of the newest version by status, severity and effort, lists expired\n" +
-			"risk acceptances and items due after 180 days, and shows how many items remain open at\n" +
-			"each date if all are completed on time. If NIST SP 800-171 is assessed, it shows whether\nCMMC level 2 allows a plan of action.",
+		Long: "Counts the items of the newest version by status, severity and effort. Also lists expired risk\n" +
+			"acceptances and items due after 180 days, and shows how many items remain open at each date if\n" +
+			"all are completed on time. If NIST SP 800-171 is assessed, also shows whether CMMC level 2 allows\na plan of action.",
 		Example: "  service poam summary",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := poamVersions.fetchNewestVersionID(cmd.Context(), a)

@@ -20,11 +20,11 @@ func (a *app) readStdinLine(subject string) (string, error) {
 	text := strings.TrimRight(string(line), "\r\n")
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
-		return "", usageError("the line on stdin for %s is longer than %d bytes", subject, maxStdinLine)
+		return "", usageError("the line for %s on stdin is longer than %d bytes", subject, maxStdinLine)
 	case err != nil && !errors.Is(err, io.EOF):
 		return "", runtimeError("can't read stdin: %w", err)
 	case text == "":
-		return "", usageError("stdin has no line for %s", subject)
+		return "", usageError("stdin does not contain a line for %s", subject)
 	}
 	return text, nil
 }
@@ -40,7 +40,7 @@ func (a *app) bufferedStdin() *bufio.Reader {
 // promptLine prompts for a line. If the user enters nothing, it returns defaultValue.
 func (a *app) promptLine(label, defaultValue string) (string, error) {
 	if !a.Interactive || a.ReadPassword == nil {
-		return "", withHint(usageError("can't prompt for the %s: not a terminal", label), "pass it as a flag; see `--help`")
+		return "", withHint(usageError("can't prompt for the %s, because stdin is not a terminal", label), "pass the value as a flag; see `--help`")
 	}
 	if defaultValue != "" {
 		label += " [" + defaultValue + "]"
@@ -62,7 +62,7 @@ func (a *app) readPassword(ctx context.Context, fromStdin bool, prompt string) (
 		return a.readStdinLine("the password")
 	}
 	if a.ReadPassword == nil {
-		return "", withHint(usageError("can't prompt for the password: not a terminal"), "pass it on stdin with --password-stdin")
+		return "", withHint(usageError("can't prompt for the password, because stdin is not a terminal"), "pass the password on stdin with --password-stdin")
 	}
 	secret, err := a.ReadPassword(ctx, prompt)
 	if err == nil && secret == "" {

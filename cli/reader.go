@@ -22,13 +22,14 @@ import (
 
 func (a *app) readerCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "reader", Short: "Readers that judge the evidence, and their readings as files",
-		Long: `A reader labels what a passage shows about a requirement (states, part, plans, contradicts
-or silent) and quotes the words that show it. The built-in reader is a set of rules. To have
-a language model read, choose one with service model use and pass --reader model. Any other
-reader can be a file: export the requirements with their passages, label them by hand or with
-a model, import the readings under a name, and draft with that name. A network that you trained reads with
-its weights file.`,
+		Use: "reader", Short: "Readers: rules, models or files that label the evidence",
+		Long: `A reader decides what a passage shows about a requirement. Each of its decisions, called a
+reading, consists of a label (states, part, plans, contradicts or silent) and the quoted words.
+The built-in reader is a set of rules. To use a language model as the reader, select it with
+"service model use" and pass --reader model. You can also import readings from a file: export
+the requirements with their passages, label them by hand or with any model, import the file
+under a name, and pass that name to --reader. A network that you trained reads with its weights
+file.`,
 		Example: "  service reader export statements.jsonl\n  service reader import readings.jsonl --name ada\n" +
 			"  service soa draft --reader ada\n  service soa draft --reader reader.bin",
 	}, a.readerExport(), a.readerImport(), a.readerRun(), a.readerList())
@@ -38,16 +39,16 @@ func (a *app) readerExport() *cobra.Command {
 	var force, decided bool
 	var readings string
 	cmd := &cobra.Command{
-		Use: "export FILE", Short: "Save requirements with the passages to read, as JSON lines",
+		Use: "export FILE", Short: "Export requirements and the passages to read as JSON lines",
 		Long: `Saves one JSON object per line for each requirement of the assessment's controls, with up
-to 20 passages that search finds for it. With --decided, it saves what people accepted or
-changed in the Statement of Applicability instead; with --readings, a reader's readings.
-FILE - writes to stdout.`,
+to 20 passages that a search finds for the requirement. With --decided, saves the decisions that
+people made in the Statement of Applicability instead. With --readings, saves the readings of a
+reader instead. If FILE is -, writes to stdout.`,
 		Example: "  service reader export statements.jsonl\n  service reader export decisions.jsonl --decided\n" +
 			"  service reader export readings.jsonl --readings ada",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if decided && readings != "" {
-				return usageError("--decided and --readings can't be combined; a file contains either people's decisions or a reader's readings")
+				return usageError("--decided and --readings can't be combined; export people's decisions and a reader's readings to separate files")
 			}
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
@@ -72,8 +73,8 @@ FILE - writes to stdout.`,
 			return a.saveDownload(f, args[0], force)
 		},
 	}
-	cmd.Flags().BoolVar(&decided, "decided", false, "export what people accepted or changed")
-	cmd.Flags().StringVar(&readings, "readings", "", "export the readings of this reader")
+	cmd.Flags().BoolVar(&decided, "decided", false, "export the items that people accepted or changed")
+	cmd.Flags().StringVar(&readings, "readings", "", "export the readings of the reader with this name")
 	addForceFlag(cmd, &force)
 	return cmd
 }
@@ -81,15 +82,16 @@ FILE - writes to stdout.`,
 func (a *app) readerImport() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
-		Use: "import FILE --name NAME", Short: "Import the readings of a reader",
-		Long: `Imports readings, one JSON object per line: the reader's name, the statement_id and
-passage_hash of an export, the label, the words of the passage that show it and, optionally,
-the probabilities of the labels. The whole file is checked first: nothing is imported if a line
-is not valid. Earlier readings with the same name are replaced.`,
+		Use: "import FILE --name NAME", Short: "Import a reader's labels for the passages",
+		Long: `Imports readings from a file with one JSON object per line. Each object contains the reader's
+name, the statement_id and passage_hash from an export, a label, the words of the passage that
+support the label and, optionally, the probabilities of the labels. The whole file is checked
+first, and nothing is imported if any line is invalid. Earlier readings under the same name are
+replaced.`,
 		Example: "  service reader import readings.jsonl --name ada\n  service soa draft --reader ada",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if name == "" {
-				return usageError("--name is missing; give the name of the reader, as on the lines of the file")
+				return usageError("--name is missing; pass the reader's name as it appears on the lines of the file")
 			}
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
@@ -100,22 +102,22 @@ is not valid. Earlier readings with the same name are replaced.`,
 				return err
 			}
 			return a.out.Print(r, func(p *print.Page) {
-				p.Text("Imported %s of the reader %s.", prose.Count(r.Readings, "reading", "readings"), r.Name)
+				p.Text("Imported %s from the reader %s.", prose.Count(r.Readings, "reading", "readings"), r.Name)
 				renderReaderCoverage(p, r)
-				p.Text("Draft with it: `%s`.", a.suggestedCommandLine("soa draft --reader "+r.Name))
+				p.Text("To draft with this reader, run `%s`.", a.suggestedCommandLine("soa draft --reader "+r.Name))
 			})
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "name of the reader, as on every line of the file")
+	cmd.Flags().StringVar(&name, "name", "", "name of the reader, as it appears on every line of the file")
 	return cmd
 }
 
 func renderReaderCoverage(p *print.Page, r *api.Reader) {
 	if missing := r.OfStatements - r.Statements; missing > 0 {
 		p.Text(
-			"It doesn't cover %d of %s; a draft shows them as missing.",
+			"%d of %s have no readings from this reader; a draft shows the requirements as missing.",
 			missing,
-			prose.Count(r.OfStatements, "requirement", "requirements")+" with passages to read",
+			prose.Count(r.OfStatements, "requirement", "requirements")+" with passages",
 		)
 	}
 }
@@ -147,8 +149,8 @@ func (a *app) readerList() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the readers of the assessment",
-		Long: `Lists the readers that have read the evidence: imported files, and language models with their
-requests and tokens. The rules are always available, as rules.`,
+		Long: `Lists the readers that have read the evidence: imported files, and language models with the
+number of requests and tokens. The built-in rules are always available as the reader "rules".`,
 		Example: "  service reader list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -193,11 +195,11 @@ func addReaderFlag(cmd *cobra.Command, reader *readerFlags) {
 	f := cmd.Flags()
 	f.StringVar(
 		&reader.name, "reader", "",
-		"rules, model, the name of a reader, or a file of readings or weights (default: the newest version's reader)",
+		"reader to use: rules, model, a reader's name, or a file with readings or weights (default: the newest version's reader)",
 	)
 	f.BoolVar(&reader.second, "second-reader", false,
-		"also have the language model read, and show where it differs; no status changes")
-	f.BoolVarP(&reader.yes, "yes", "y", false, "let a model read without asking first")
+		"also have the language model read the passages, and show where it disagrees; statuses don't change")
+	f.BoolVarP(&reader.yes, "yes", "y", false, "let a model read without asking for confirmation")
 }
 
 // chosenReader returns the reader chosen by a flag or, if that is empty, by the setting "reader".
@@ -253,20 +255,20 @@ func (a *app) readAndDraftSoA(ctx context.Context, assessment string, flags read
 	return call(ctx, a, api.DraftSoA, &in)
 }
 
-// previewSoADraft prints what a new draft would change. The reader must have read the evidence already, or be one that reads it
+// previewSoADraft prints what a new draft would change. The reader must already have read the evidence, or read it
 // while drafting.
 func (a *app) previewSoADraft(ctx context.Context, assessment string, flags readerFlags) error {
 	if flags.second {
-		return usageError("--dry-run can't be combined with --second-reader, because the model would have to read first")
+		return usageError("--dry-run can't be combined with --second-reader, because the model would have to read the passages first")
 	}
 	in := &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Reader: a.chosenReader(flags.name)}
 	if i, err := os.Stat(in.Reader); err == nil && i.Mode().IsRegular() {
-		return withHint(usageError("--dry-run takes the name of a reader, not a file"), "import the readings first: `service reader import`")
+		return withHint(usageError("with --dry-run, --reader must be a reader's name, not a file"), "import the file first with `service reader import`")
 	}
 	return callAndPrint(ctx, a, api.PreviewSoADraft, in, func(p *print.Page, d *api.ArtifactDiff) {
-		p.Title("What a new draft would change in version %d of the %s", d.FromVersion, api.GateSoA.Title())
+		p.Title("Changes that a new draft would make to version %d of the %s", d.FromVersion, api.GateSoA.Title())
 		if len(d.Lines) == 0 {
-			p.Text("Nothing.")
+			p.Text("No changes.")
 			return
 		}
 		renderDraftPreview(p, d)
@@ -292,7 +294,7 @@ func renderDraftPreview(p *print.Page, d *api.ArtifactDiff) {
 			other[l.Field]++
 		}
 	}
-	p.Text("%d added, %d removed, %d changed, of which %d change in applicability, status or coverage", d.Added, d.Removed, d.Changed, len(items))
+	p.Text("%d added, %d removed, %d changed (applicability, status or coverage would change for %d)", d.Added, d.Removed, d.Changed, len(items))
 	p.Blank()
 	for _, l := range lines {
 		p.Text("%s", print.Truncate(l, maxDiffLineWidth))
@@ -320,7 +322,7 @@ func readerNameInFile(ctx context.Context, path string) (string, error) {
 		Reader string `json:"reader"`
 	}
 	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &first) != nil || first.Reader == "" {
-		return "", runtimeError("%s: the first line is not a reading that names its reader; see `service reader import --help`", path)
+		return "", runtimeError("%s: the first line must be a reading with the reader's name; see `service reader import --help`", path)
 	}
 	return first.Reader, nil
 }

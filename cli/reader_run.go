@@ -31,15 +31,15 @@ func (a *app) readerRun() *cobra.Command {
 	var weights string
 	passages := readPassages
 	cmd := &cobra.Command{
-		Use: "run --weights FILE", Short: "Read the evidence with a network that you trained",
-		Long: `Reads the passages of each requirement on this computer with a trained network, and imports the
+		Use: "run --weights FILE", Short: "Read the evidence with a neural network that you trained",
+		Long: `Reads the passages for each requirement on this computer with a trained network, and imports the
 readings. tools/reader/train.py writes its weights file. Passages that the same weights have
 already read are skipped. The reader's name changes with the weights.`,
 		Example: "  service reader run --weights reader.bin\n  service reader run --weights reader.bin --passages 5",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case weights == "":
-				return usageError("--weights is missing; pass the weights file that train.py wrote (reader.bin)")
+				return usageError("--weights is missing; pass the weights file that train.py created, such as reader.bin")
 			case passages < 1:
 				return usageError("--passages must be at least 1")
 			}
@@ -54,12 +54,12 @@ already read are skipped. The reader's name changes with the weights.`,
 			return a.out.Print(r, func(p *print.Page) {
 				p.Text("The reader %s has %s.", r.Name, prose.Count(r.Readings, "reading", "readings"))
 				renderReaderCoverage(p, r)
-				p.Text("Draft with it: `%s`.", a.suggestedCommandLine("soa draft --reader "+r.Name))
+				p.Text("To draft with this reader, run `%s`.", a.suggestedCommandLine("soa draft --reader "+r.Name))
 			})
 		},
 	}
-	cmd.Flags().StringVar(&weights, "weights", "", "file of weights")
-	cmd.Flags().IntVar(&passages, "passages", passages, "read only this many passages per requirement, best matches first")
+	cmd.Flags().StringVar(&weights, "weights", "", "weights file that tools/reader/train.py created")
+	cmd.Flags().IntVar(&passages, "passages", passages, "maximum number of passages to read per requirement, best matches first")
 	return cmd
 }
 
@@ -185,7 +185,7 @@ func (r *networkRun) read(ctx context.Context) (*api.Reader, error) {
 		}
 	}
 	if r.a.interruptHint == "" {
-		r.a.interruptHint = "readings are kept every two minutes; continue with the same command"
+		r.a.interruptHint = "readings are saved every two minutes; to continue, run the same command again"
 	}
 	began, kept, done := r.a.Clock(), r.a.Clock(), 0
 	err := r.forEachStatement(func(s *reading.StatementLine) error {
@@ -195,7 +195,7 @@ func (r *networkRun) read(ctx context.Context) (*api.Reader, error) {
 		}
 		done += n
 		perPassage := r.a.Clock().Sub(began).Seconds() / float64(done)
-		r.a.progress.Update("reading: %d of %s, about %s left", done, prose.Count(left, "passage", "passages"),
+		r.a.progress.Update("reading: %d of %s done, about %s left", done, prose.Count(left, "passage", "passages"),
 			formatSeconds(perPassage*float64(left-done)))
 		if now := r.a.Clock(); now.Sub(kept) > keepInterval {
 			kept = now
@@ -254,7 +254,7 @@ func (r *networkRun) importLines(ctx context.Context) (*api.Reader, error) {
 		}
 	}
 	if file.Len() == 0 {
-		return nil, runtimeError("there is nothing to read: search finds no passages; add evidence with `service doc add`")
+		return nil, runtimeError("there are no passages to read, because the search found none; add evidence with `service doc add`")
 	}
 	out, err := call(ctx, r.a, api.ImportReadings, newImportReadingsInput(r.assessment, r.reader.Name(), "readings.jsonl", &file))
 	return out, validationToRuntimeError(err)

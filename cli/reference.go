@@ -58,7 +58,7 @@ func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
 	one := strings.TrimSuffix(kind, "s")
 	return &cobra.Command{
 		Use: kind, Short: "List the " + one + " catalog", Example: "  service catalog " + kind,
-		Long: "Lists the " + one + " catalog of a version, if it has one. `catalog show` lists the\n" + kind + " of a control.",
+		Long: "Lists the " + one + " catalog of a version, if the version includes one. `catalog show` lists the\n" + kind + " of a control.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := a.listHazards(cmd.Context(), *version, kind)
 			if err != nil {
@@ -83,7 +83,7 @@ func (a *app) catalogEvidenceRequests(version *string) *cobra.Command {
 		Short: "List evidence requests",
 
 		Example: "  service catalog evidence\n  service catalog evidence --jq '.data[] | select(.control_codes | index(\"IAC-06\")) | .code'",
-		Long:    "Lists the evidence requests of a version, each with the controls it supports.",
+		Long:    "Lists the evidence requests of a catalog version, each with the controls that it supports.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := fetchAll(
 				cmd.Context(),
@@ -101,7 +101,7 @@ func (a *app) catalogEvidenceRequests(version *string) *cobra.Command {
 				func(e api.EvidenceItem) []string {
 					return []string{orZero(e.Code), e.Artifact, orZero(e.Area), joinFirst(e.ControlCodes, 6)}
 				},
-				"This version lists no evidence requests.",
+				"This version contains no evidence requests.",
 			)
 		},
 	}
@@ -110,8 +110,8 @@ func (a *app) catalogEvidenceRequests(version *string) *cobra.Command {
 func (a *app) catalogPrinciples(version *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "principles", Short: "List the privacy management principles", Example: "  service catalog principles",
-		Long: "Lists the privacy management principles of a version, each with its controls. The\n" +
-			"principle of each domain is listed by `catalog domains`.",
+		Long: "Lists the privacy management principles of a catalog version, each with its controls. To list\n" +
+			"the principle of each domain, use `catalog domains`.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := fetchAll(
 				cmd.Context(),
@@ -133,11 +133,11 @@ func (a *app) catalogPrinciples(version *string) *cobra.Command {
 
 func (a *app) catalogRequirement(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "requirement CODE", Short: "Show a requirement and the controls it maps to",
-		Long: `Shows which controls cover a requirement. If a relationship mapping document (STRM) was
-applied to the version, it also shows how the requirement relates to each, from the requirement's
-side: equal, subset, superset or intersects, with a strength from 0 to 10. If several
-frameworks use the code, prefix it with the framework.`,
+		Use: "requirement CODE", Short: "Show a requirement and the controls that it maps to",
+		Long: `Shows which controls cover a requirement. If a relationship mapping document (STRM) was applied
+to the catalog version, also shows how the requirement relates to each control (equal, subset,
+superset or intersects), with a strength from 0 to 10. If several frameworks use the same
+requirement code, prefix the code with the framework.`,
 		Example: "  service catalog requirement iso-27001-2022:A.5.17\n  service catalog requirement 'nis2:Article 21.1' -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := fetchAll(
@@ -248,7 +248,7 @@ func renderImportedControlDetails(p *print.Page, c *api.Control) {
 		}
 	}
 	renderSection(p, "Compensating controls", compensating)
-	renderSection(p, "Solutions by company size", solutions)
+	renderSection(p, "Recommended solutions by company size", solutions)
 	var more []print.Field
 	for _, f := range []struct {
 		name string

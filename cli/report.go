@@ -25,17 +25,17 @@ type reportTemplate struct {
 }
 
 var reportTemplates = []reportTemplate{
-	{"client", "for the client: the answer, key risks, roadmap; details in appendices"},
-	{"executive_summary", "for a board, on two pages: the answer, key risks with first steps, plan by quarter"},
-	{"full", "everything: scope, applicability, gaps, maturity, plan, evidence"},
+	{"client", "for the client: overall result, key risks and roadmap, with details in appendices"},
+	{"executive_summary", "for a board, on two pages: overall result, key risks with first steps, and the plan by quarter"},
+	{"full", "everything: scope, applicability, gaps, maturity, plan and evidence"},
 	{"soa", "the Statement of Applicability"},
 	{"gap_analysis", "the gaps, each with its evidence"},
-	{"maturity", "the maturity by domain and control"},
+	{"maturity", "the maturity levels by domain and control"},
 	{"poam", "the plan of action and milestones"},
-	{"fedramp_poam", "the plan in the FedRAMP layout (xlsx)"},
+	{"fedramp_poam", "the plan in the FedRAMP POA&M layout (xlsx)"},
 	{"emass_poam", "the plan in the eMASS import layout (xlsx)"},
-	{"assessment_plan", "what is assessed and how, for OSCAL tools"},
-	{"audit_package", "a signed zip with all reports, evidence, decisions and hashes; --format sets the reports' format"},
+	{"assessment_plan", "assessment plan for OSCAL tools: what is assessed, and how"},
+	{"audit_package", "a signed ZIP file with all reports, evidence, decisions and hashes; --format sets the format of the reports"},
 }
 
 var reportFormats = []string{"pdf", "html", "docx", "pptx", "xlsx", "md", "csv", "json", "oscal"}
@@ -50,7 +50,7 @@ func reportTemplateNames() (out []string) {
 func (a *app) reportCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "report", Short: "Create and download reports",
-		Long: `Reports are created from the current state of the assessment. If a deliverable in it is not
+		Long: `Reports are created from the current state of the assessment. If a deliverable in the report is not
 approved, the report is marked as a draft on every page. The scope has no approval gate: its own
 status is shown instead.`,
 		Example: "  service report create --template full --format html --out report.html\n  service report list\n" +
@@ -65,8 +65,8 @@ func (a *app) reportCreate() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "create --template T --format F", Short: "Create a report",
-		Long: "Creates a report and, with --out, saves it. Without --format, the file extension\ndecides the format. " +
-			"--layout fills in a document of your own: a Word document or\n" +
+		Long: "Creates a report and, with --out, saves it to a file. Without --format, the extension of the file\n" +
+			"determines the format. --layout uses your own document as the template: a Word document or\n" +
 			"presentation with placeholders, or a Go template for HTML or Markdown.",
 		Example: "  service report create --out report.pdf --appendices appendices\n" +
 			"  service report create --template soa --out soa.csv\n" +
@@ -139,7 +139,7 @@ func (a *app) reportCreate() *cobra.Command {
 	f := cmd.Flags()
 	addChoiceFlag(
 		f, &body.Template, "template", reportTemplateNames(),
-		"report template, as listed by `service report templates` (json, oscal and xlsx: full by default)",
+		"report template; see `service report templates` (default for json, oscal and xlsx: full)",
 	)
 	addChoiceFlag(
 		f, &body.Format, "format", reportFormats,
@@ -148,18 +148,18 @@ func (a *app) reportCreate() *cobra.Command {
 	)
 	f.StringVar(&body.Title, "title", "", "report title")
 	f.BoolVar(&body.WithAppendices, "with-appendices", false, "include the appendices in the report (template client)")
-	addChoiceFlag(f, &body.Paper, "paper", []string{"a4", "letter"}, "paper size of pdf, docx and xlsx: a4 (default) or letter")
+	addChoiceFlag(f, &body.Paper, "paper", []string{"a4", "letter"}, "paper size of pdf, docx and xlsx reports: a4 (default) or letter")
 	f.StringVar(&appendices, "appendices", "", "save the appendices as separate files in this folder (template client)")
-	f.StringVar(&body.Compare, "compare", "", "earlier assessment to compare with; the report shows what improved and what slipped (template client)")
-	f.StringVar(&layout, "layout", "", "your own Word document or presentation with placeholders, or Go template for html and md")
+	f.StringVar(&body.Compare, "compare", "", "earlier assessment to compare with; the report shows what got better or worse (template client)")
+	f.StringVar(&layout, "layout", "", "your own Word document or presentation with placeholders, or your own Go template for html or md")
 	f.StringVar(&style, "style", "", "DOCX file that provides the styles of a docx report")
-	f.StringVar(&out, "out", "", "save it to this file, or - for stdout")
+	f.StringVar(&out, "out", "", "file to save the report to, or - for stdout")
 	addForceFlag(cmd, &force)
 	return cmd
 }
 
-// defaultReportTemplate returns the template to use for a report in the given format if the user names none: the one
-// for clients or, for machine-readable formats, the one with every item.
+// defaultReportTemplate returns the template to use for a report in the given format if the user doesn't choose one:
+// the client template or, for machine-readable formats, the full template.
 func defaultReportTemplate(format string) string {
 	switch format {
 	case "json", "oscal", "xlsx":
@@ -228,8 +228,8 @@ func (a *app) generateReport(ctx context.Context, assessment string, body api.Re
 	return r, nil
 }
 
-// generateReportFile creates a report and saves it to a file. If no format is given, it is chosen by the file
-// extension; if no template is given, by the format.
+// generateReportFile creates a report and saves it to a file. If no format is given, the file extension determines the
+// format. If no template is given, the format determines the template.
 func (a *app) generateReportFile(ctx context.Context, assessment string, body api.ReportBody, path string, force bool) error {
 	if body.Format == "" {
 		format, err := reportFormatFromPath(path)
@@ -299,16 +299,16 @@ func (a *app) rejectUnusableReportPath(path, assessment string, force bool) erro
 func (a *app) checkReplaceable(path, assessment string, force bool) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() { // renaming over a device would replace it with a file
-		return withHint(runtimeError("%s is not a regular file", path), "give a file name, or - for stdout")
+		return withHint(runtimeError("%s is not a regular file", path), "specify a file name, or - for stdout")
 	}
 	if _, err := os.Lstat(path); err != nil || force || a.isUnmodifiedOutput(path, assessment) {
 		return nil
 	}
 	err = runtimeError("%s already exists", path)
 	if assessment != "" {
-		err = runtimeError("%s already exists, and it was modified or is not a report on this assessment", path)
+		err = runtimeError("%s already exists, and was modified or is not a report on this assessment", path)
 	}
-	return withHint(err, "give another name, or use --force to overwrite it")
+	return withHint(err, "choose another file name, or use --force to overwrite the file")
 }
 
 // checkFolderWritable creates and removes a file in a folder, to find out before a long operation whether its
@@ -351,9 +351,9 @@ func (a *app) saveReportFile(f *api.File, assessment, path string, force bool) e
 
 func formatApprovalStatus(r *api.Report) string {
 	if r.Draft {
-		return "DRAFT: not all parts are approved"
+		return "DRAFT: not all deliverables are approved"
 	}
-	return "all parts approved"
+	return "all deliverables are approved"
 }
 
 func renderReport(p *print.Page, r *api.Report) {
@@ -377,7 +377,7 @@ func (a *app) reportList() *cobra.Command {
 		Use:   "list",
 		Short: "List the reports of the assessment",
 
-		Long:    "Lists the assessment's reports, newest first.",
+		Long:    "Lists the reports of the assessment, newest first.",
 		Example: "  service report list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -414,7 +414,7 @@ func (a *app) reportShow() *cobra.Command {
 		Use:   "show ID",
 		Short: "Show a report's details",
 
-		Long:    "Shows what a report was made from, its hash, and whether it is a draft.",
+		Long:    "Shows what a report was created from, its hash, and whether it is a draft.",
 		Example: "  service report show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return callAndPrint(cmd.Context(), a, api.GetReport, &api.GetReportInput{ReportInput: api.ReportInput{ReportID: args[0]}}, renderReport)
@@ -429,7 +429,7 @@ func (a *app) reportDownload() *cobra.Command {
 		Use:   "download ID",
 		Short: "Save a report to a file",
 
-		Long:    "Saves a report under its own name or the one given with --out. Existing files are\noverwritten only with --force.",
+		Long:    "Saves a report to a file, under the report's own name or the name given with --out. Existing files\nare overwritten only with --force.",
 		Example: "  service report download ID\n  service report download ID --out board.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := call(cmd.Context(), a, api.GetReport, &api.GetReportInput{ReportInput: api.ReportInput{ReportID: args[0]}})
@@ -439,7 +439,7 @@ func (a *app) reportDownload() *cobra.Command {
 			return a.downloadReport(cmd.Context(), r, downloadPath(out, r.Filename, args[0]), force)
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "the file, or - for stdout (default: the report's own name)")
+	cmd.Flags().StringVar(&out, "out", "", "file to save the report to, or - for stdout (default: the report's own name)")
 	addForceFlag(cmd, &force)
 	return cmd
 }
@@ -461,7 +461,7 @@ func (a *app) reportTemplates() *cobra.Command {
 		Use:   "templates",
 		Short: "List report templates",
 
-		Long:    "Lists the report templates and what each contains.",
+		Long:    "Lists the report templates and their contents.",
 		Example: "  service report templates",
 		RunE: func(*cobra.Command, []string) error {
 			return a.out.Print(reportTemplates, func(p *print.Page) {

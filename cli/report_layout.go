@@ -44,7 +44,7 @@ func checkLayoutFormat(format *string, layout, out string) error {
 	}
 	if ext := strings.ToLower(filepath.Ext(out)); out != "" && out != "-" && ext != "."+ofLayout {
 		err := usageError("the layout %s produces a %s report, but --out is %s", layout, ofLayout, out)
-		return withHint(err, "end the name of the --out file in .%s", ofLayout)
+		return withHint(err, "use a file name that ends in .%s for --out", ofLayout)
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ func checkLayoutFormat(format *string, layout, out string) error {
 // readLayout reads a layout in the form that the API accepts.
 func (a *app) readLayout(path, format string) (string, error) {
 	if officeLayoutFormat(path) == "" && slices.Contains([]string{"docx", "pptx"}, format) {
-		return "", withHint(usageError("%s is not a layout for %s", path, format), "use a file name that ends in .%s", format)
+		return "", withHint(usageError("%s can't be used as a layout for %s reports", path, format), "use a file name that ends in .%s", format)
 	}
 	if officeLayoutFormat(path) == "" {
 		b, err := a.readFile(path, api.MaxLayoutBytes)
@@ -64,9 +64,9 @@ func (a *app) readLayout(path, format string) (string, error) {
 
 func (a *app) layoutCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "layout", Short: "Start a layout of your own for reports",
-		Long: `A layout is a document of your own with placeholders, such as {{client.name}}, that
-report create --layout fills in. docs/layouts.md lists all placeholders.`,
+		Use: "layout", Short: "Create your own layout for reports",
+		Long: `A layout is your own document with placeholders, such as {{client.name}}. "report create --layout"
+replaces the placeholders with values. docs/layouts.md lists all placeholders.`,
 		Example: "  service report layout init partner.docx\n  service report lint partner.docx\n" +
 			"  service report create --layout partner.docx --out acme.docx",
 	}, a.layoutInit())
@@ -75,9 +75,9 @@ report create --layout fills in. docs/layouts.md lists all placeholders.`,
 func (a *app) layoutInit() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use: "init [FILE]", Short: "Write an example of a layout",
-		Long: "Writes a Word document, or a presentation, that uses everything a layout can contain.\n" +
-			"Change it in Word or PowerPoint, check it with report lint, and use it with\nreport create --layout.",
+		Use: "init [FILE]", Short: "Create an example layout to start from",
+		Long: "Creates a Word document or a presentation with an example of everything that a layout can contain.\n" +
+			"Edit the file in Word or PowerPoint, check it with \"report lint\", and use it with\n\"report create --layout\".",
 		Example: "  service report layout init partner.docx\n  service report layout init partner.pptx",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := "layout.docx"
@@ -86,7 +86,7 @@ func (a *app) layoutInit() *cobra.Command {
 			}
 			format := officeLayoutFormat(path)
 			if format == "" && path != "-" {
-				return withHint(usageError("%q does not have the extension of a layout", path), "use .docx or .pptx")
+				return withHint(usageError("%q does not have a file extension for layouts", path), "use .docx or .pptx")
 			}
 			if err := a.rejectUnusableOutputPath(path, force); err != nil {
 				return err
@@ -97,7 +97,7 @@ func (a *app) layoutInit() *cobra.Command {
 			}
 			b, err := base64.StdEncoding.DecodeString(l.Layout)
 			if err != nil {
-				return fmt.Errorf("the example is not base64: %w", err)
+				return fmt.Errorf("the server returned an example layout that is not valid base64: %w", err)
 			}
 			return a.saveDownload(&api.File{Content: io.NopCloser(bytes.NewReader(b))}, path, force)
 		},
@@ -108,9 +108,9 @@ func (a *app) layoutInit() *cobra.Command {
 
 func (a *app) reportLint() *cobra.Command {
 	return &cobra.Command{
-		Use: "lint LAYOUT", Short: "Check a layout of your own",
+		Use: "lint LAYOUT", Short: "Check your own layout for errors",
 		Long: `Lists each unknown placeholder in a layout with its location and a suggestion, without
-creating a report. For HTML and Markdown templates, checks the syntax. Exits with 1 if
+creating a report. For HTML and Markdown templates, checks the syntax. The exit code is 1 if
 there are errors.`,
 		Example: "  service report lint partner.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -132,7 +132,7 @@ there are errors.`,
 			if err := a.out.Print(l, func(p *print.Page) { renderLint(p, args[0], l) }); err != nil || l.OK {
 				return err
 			}
-			return &exitError{code: exitVerdict, err: errors.New("the layout has errors"), hint: "correct them and check again"}
+			return &exitError{code: exitVerdict, err: errors.New("the layout has errors"), hint: "correct the errors and check the layout again"}
 		},
 	}
 }

@@ -17,10 +17,10 @@ import (
 func (a *app) reportVerify() *cobra.Command {
 	return &cobra.Command{
 		Use: "verify FILE|ID", Short: "Verify that a file is an unmodified report",
-		Long: `Checks whether a file is, byte for byte, a report that the service created for your
-organization, and shows the assessment and versions it was made from. If those are still
-current, the report is created again and compared. Exits with 1 if the file is
-not one of its reports or was modified.`,
+		Long: `Checks whether a file is identical, byte for byte, to a report that the service created for your
+organization, and shows the assessment and the versions that the report was created from. If these
+versions are still current, the report is created again and compared. The exit code is 1 if the
+file is not one of your organization's reports or was modified.`,
 		Example: "  service report verify board.pdf\n  service report verify ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref := args[0]
@@ -35,8 +35,8 @@ not one of its reports or was modified.`,
 			if sum != "" && api.IsCode(err, api.CodeNotFound) {
 				return &exitError{
 					code: exitVerdict,
-					err:  fmt.Errorf("%s is not a report of your organization, or was modified: "+"no report has the SHA-256 %s", args[0], sum),
-					hint: fmt.Sprintf("list the reports with `%s` and download one again to compare", a.suggestedCommandLine("report list")),
+					err:  fmt.Errorf("%s is not one of your organization's reports, or was modified: "+"no report has the SHA-256 hash %s", args[0], sum),
+					hint: fmt.Sprintf("list the reports with `%s`, then download the original report to compare", a.suggestedCommandLine("report list")),
 				}
 			}
 			if err != nil {
@@ -54,7 +54,7 @@ func hashFileIfExists(ctx context.Context, path string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", withHint(fileError(path, err), "give a report file or a report id")
+		return "", withHint(fileError(path, err), "specify a report file or a report id")
 	}
 	defer f.Close()
 	sum, err := hashReader(f)

@@ -14,12 +14,12 @@ func (a *app) rootCommand() *cobra.Command {
 	root := makeCommandGroup(&cobra.Command{
 		Use:   "service",
 		Short: "Security, compliance and maturity assessments against the Secure Controls Framework",
-		Long: `service reads a folder of policies, procedures and records, finds the evidence
-for each control of the Secure Controls Framework, and drafts scope, Statement
-of Applicability, gap analysis, maturity assessment, plan of action and reports.
-Drafts quote their evidence and are approved by people.
+		Long: `service reads a folder of policies, procedures and records, and finds the evidence
+for each control of the Secure Controls Framework. From the evidence, it drafts the
+scope, the Statement of Applicability, the gap analysis, the maturity assessment, the
+plan of action and the reports. Drafts quote their evidence and are approved by people.
 
-It works offline on a local data folder, or on a server (service login).`,
+The program works offline on a local data folder, or on a server (service login).`,
 		Example: `  service demo                                      run a full assessment of an example company
   service assess run ./evidence -f iso-27001-2022   assess your own folder
   service assess status                             current status and pending decisions
@@ -164,7 +164,7 @@ func unknownCommandError(cmd *cobra.Command, word string) error {
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND…]", Short: "Show help for a command or topic",
-		Long:    "Shows the help of a command or a topic.",
+		Long:    "Shows the help for a command or a topic.",
 		Example: "  service help assess run\n  service help exit-codes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)

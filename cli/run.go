@@ -41,21 +41,22 @@ func (a *app) assessRun() *cobra.Command {
 	var approve []string
 	cmd := &cobra.Command{
 		Use: "run [DIR|FILE…]", Short: "Run an assessment, or continue it up to the next decision",
-		Long: `Creates an assessment of the given documents and advances it step by step
-until a person is needed; then it exits with code 4 and shows what to do: review a
-draft and submit it, or decide on what was submitted. Run it again to continue.
+		Long: `Creates an assessment of the given documents and advances it step by step until a
+person has to act. The command then exits with code 4 and shows what to do: review a
+draft and submit it, or decide on a submitted draft. To continue, run it again.
 
-If there is an open assessment, it is continued, and only files that are new or
-changed in DIR are imported. The assessment is the one given by --name or
---assessment; otherwise the one last run from DIR; otherwise the one with the
-folder's name; otherwise the one just created with service assess create. Without
-DIR, the most recently used assessment is continued. Hidden files and symbolic links
-are skipped.
+If there is an open assessment, it is continued, and only the new and changed files in
+DIR are imported. The open assessment is selected in this order: the assessment given by
+--name or --assessment, the assessment last run from DIR, the assessment with the
+folder's name, the assessment just created with "service assess create". Without DIR,
+the most recently used assessment is continued. Hidden files and symbolic links are
+skipped.
 
---submit submits drafts without stopping for a review. --approve also approves them,
-at all four gates or those given; drafts newer than what was approved come first, and
-what is based on an older version is drafted again. Both are recorded under your name
-as given in advance; neither counts as a review.`,
+--submit submits drafts without stopping for a review. --approve also approves them, at
+all four gates or only at the given ones. Drafts that are newer than the approved
+versions are decided first, and drafts that are based on an older version are
+regenerated. Both flags are recorded under your name as given in advance, and neither
+is considered a review.`,
 		Example: `  service assess run ./evidence -f iso-27001-2022 --name "Acme 2026"
   service soa submit
   service soa approve
@@ -88,16 +89,16 @@ as given in advance; neither counts as a review.`,
 		nil,
 		"framework code to assess against; repeatable (default: all controls of the active catalog)",
 	)
-	f.StringVar(&o.name, "name", "", "name of the assessment (default: the one last run from DIR, else the folder's name)")
-	f.StringVar(&o.client, "client", "", "name of the assessed organization, for reports (asked for in a terminal)")
-	f.StringVar(&o.from, "from", "", "create it from this earlier assessment, carrying decisions over; see \"service assess create\"")
-	f.StringVar(&o.version, "version", "", "catalog version, e.g. 2026.1.1 (default: the active one)")
+	f.StringVar(&o.name, "name", "", "name of the assessment (default: the assessment last run from DIR, otherwise the folder's name)")
+	f.StringVar(&o.client, "client", "", "name of the assessed organization, for reports (prompted for in a terminal)")
+	f.StringVar(&o.from, "from", "", "earlier assessment whose decisions are carried over to the new one; see \"service assess create\"")
+	f.StringVar(&o.version, "version", "", "catalog version, e.g. 2026.1.1 (default: the active version)")
 	f.BoolVar(&o.submit, "submit", false, "submit drafts for review in advance, without stopping for a review")
-	f.StringSliceVar(&approve, "approve", nil, "submit and approve in advance: all gates, or --approve=soa,gap_analysis,maturity,poam")
+	f.StringSliceVar(&approve, "approve", nil, "submit and approve drafts in advance, at all gates or e.g. with --approve=soa,gap_analysis")
 	f.Lookup("approve").NoOptDefVal = "all"
 	addChoiceFlag(f, &o.until, "until", api.States(), "stop at this state; see \"service help lifecycle\"")
-	f.StringSliceVar(&o.reports, "report", nil, "at the end, save the report to this file; its extension sets the format")
-	f.BoolVar(&o.force, "force", false, "overwrite files given with --report")
+	f.StringSliceVar(&o.reports, "report", nil, "file to save a report to at the end; its extension determines the format")
+	f.BoolVar(&o.force, "force", false, "overwrite existing files given with --report")
 	addReaderFlag(cmd, &o.reader)
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 	return cmd
@@ -218,7 +219,7 @@ func (a *app) requireDocuments(ctx context.Context, assessment string, skippedFi
 	}
 	return withHint(
 		runtimeError("none of the files could be imported: %s", joinFirst(why, 3)),
-		"an assessment needs documents; check that the files can be read",
+		"an assessment requires documents; check that the files can be read",
 	)
 }
 
@@ -226,7 +227,7 @@ func (a *app) requireDocuments(ctx context.Context, assessment string, skippedFi
 func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCount int, o runOptions) (*api.Assessment, error) {
 	name := o.name
 	if name == "" && a.flags.assessment == "" && o.from != "" {
-		return nil, usageError("--from creates an assessment: name it with --name")
+		return nil, usageError("--from creates a new assessment, which requires --name")
 	}
 	if name == "" && a.flags.assessment == "" && len(paths) > 0 {
 		last, err := a.lastOpenAssessmentFrom(ctx, resolveFirstFolder(paths))
@@ -234,7 +235,7 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 			return nil, err
 		}
 		if last != nil {
-			a.printNotice("Continuing %q, the last assessment of this folder; use --name to start another.", last.Name)
+			a.printNotice("Continuing %q, the last assessment of this folder; to start another one, use --name.", last.Name)
 			return last, a.updateFromOptions(ctx, last, o)
 		}
 		abs, err := filepath.Abs(paths[0])
@@ -259,7 +260,7 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 		}
 		found = slices.DeleteFunc(found, func(f api.Assessment) bool { return f.State == api.StateClosed })
 		if len(found) > 1 {
-			return nil, ambiguousNameError(name, found, "continue one of them by its id with --assessment ID instead of --name")
+			return nil, ambiguousNameError(name, found, "continue one of these assessments with --assessment ID instead of --name")
 		}
 		if len(found) == 1 {
 			open = &found[0]
@@ -268,34 +269,34 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 	if open != nil && o.from != "" {
 		if !isCarriedFrom(open, o.from) {
 			return nil, withHint(
-				usageError("--from is for a new assessment, but %q exists; choose another --name", open.Name),
-				"or continue it as it is, without --from",
+				usageError("--from creates a new assessment, but %q already exists; choose another name with --name", open.Name),
+				"to continue the existing assessment, leave out --from",
 			)
 		}
-		a.printNotice("%q exists and was created from %q; continuing it without carrying anything over again.", open.Name, open.CarriedFrom.Name)
+		a.printNotice("%q already exists and was created from %q; continuing without carrying over anything again.", open.Name, open.CarriedFrom.Name)
 	}
 	if open == nil && o.name == "" && a.flags.assessment == "" {
 		if open = a.freshDefaultAssessment(ctx); open != nil {
-			a.printNotice("Continuing %q, which was just created; use --name to start another.", open.Name)
+			a.printNotice("Continuing %q, which was just created; to start another assessment, use --name.", open.Name)
 		}
 	}
 	if open == nil {
 		if len(paths) == 0 {
 			return nil, withHint(
-				runtimeError("no open assessment named %q", name),
-				"give the folder to assess: `%s`",
+				runtimeError("there is no open assessment named %q", name),
+				"specify the folder to assess: `%s`",
 				a.suggestedCommandLine("assess run DIR --name "+shellQuote(name)),
 			)
 		}
 		if fileCount == 0 {
 			return nil, withHint(
-				runtimeError("%s: no files to import", strings.Join(paths, ", ")),
-				"hidden files are skipped; pass the folder that contains the documents, or start without documents: `%s`",
+				runtimeError("there are no files to import in %s", strings.Join(paths, ", ")),
+				"hidden files are skipped; pass the folder that contains the documents, or start without documents with `%s`",
 				a.suggestedCommandLine("assess create "+shellQuote(name)),
 			)
 		}
 		if o.client == "" && a.Interactive && a.ReadPassword != nil {
-			if o.client, err = a.promptLine("client's name for reports (press Enter to skip)", ""); err != nil {
+			if o.client, err = a.promptLine("name of the client, for reports (press Enter to skip)", ""); err != nil {
 				return nil, err
 			}
 		}
@@ -327,8 +328,8 @@ func (a *app) createAssessment(ctx context.Context, name string, o runOptions) (
 	return one, nil
 }
 
-// rejectConcurrentCreation deletes an assessment that was just created, and returns an error, if another run has created one with
-// the same name at the same time. The one that was created first stays.
+// rejectConcurrentCreation deletes an assessment that was just created, and returns an error, if another run created
+// an assessment with the same name at the same time. The assessment that was created first is kept.
 func (a *app) rejectConcurrentCreation(ctx context.Context, one *api.Assessment) error {
 	same, err := a.findAssessmentsByName(ctx, one.Name)
 	if err != nil {
@@ -343,8 +344,8 @@ func (a *app) rejectConcurrentCreation(ctx context.Context, one *api.Assessment)
 		return err
 	}
 	return withHint(
-		runtimeError("another run has just created an assessment named %q", one.Name),
-		"run this again to continue that one, or choose another name with --name",
+		runtimeError("another run just created an assessment named %q", one.Name),
+		"run this command again to continue that assessment, or choose another name with --name",
 	)
 }
 
@@ -471,16 +472,16 @@ func (a *app) approveLaterVersions(ctx context.Context, st *api.AssessmentStatus
 	return st, nil
 }
 
-// isBasedOnOlder reports whether the newest version of a gate's deliverable was drafted from something that has
-// changed since. If reasons are given, only those are considered.
+// isBasedOnOlder reports whether the newest version of a gate's deliverable is based on an input that has changed
+// since. If reasons are given, only changes for these reasons are considered.
 func isBasedOnOlder(st *api.AssessmentStatus, g api.Gate, reasons ...string) bool {
 	return slices.ContainsFunc(st.Outdated, func(o api.Outdated) bool {
 		return o.Gate == g && o.Reason != "unapproved" && (len(reasons) == 0 || slices.Contains(reasons, o.Reason))
 	})
 }
 
-// hasStatusChanged reports whether the assessment's state or the number of its blockers differs from previous. If
-// that can't be found out, it returns false.
+// hasStatusChanged reports whether the assessment's state or the number of its blockers differs from previous. If the
+// status can't be read, it returns false.
 func (a *app) hasStatusChanged(ctx context.Context, id string, previous *api.AssessmentStatus) bool {
 	now, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: id})
 	return err == nil && (now.State != previous.State || len(now.BlockedBy) != len(previous.BlockedBy))
@@ -548,11 +549,11 @@ func (a *app) approvalRequiredError(ctx context.Context, id string, g api.Gate, 
 		return &exitError{
 			code: exitApproval,
 			err:  err,
-			hint: fmt.Sprintf("resubmit it with `%s`, then decide", a.suggestedCommandLine(noun+" submit")),
+			hint: fmt.Sprintf("submit the draft again with `%s`, then approve or reject it", a.suggestedCommandLine(noun+" submit")),
 		}
 	}
 	return &exitError{code: exitApproval, err: err, hint: fmt.Sprintf(
-		"Review, decide, then continue:\n  %s\n  %s\n  %s\n  %s",
+		"Review the draft, approve or reject it, then continue:\n  %s\n  %s\n  %s\n  %s",
 		a.suggestedCommandLine(
 			noun+" show",
 		),
@@ -569,16 +570,16 @@ func (a *app) readyForReviewError(ctx context.Context, id string, g api.Gate) er
 	if g == api.GateSoA {
 		lines = append(lines, noun+" items --needs-review")
 	}
-	hint := "Review the draft, submit it, decide, then continue:"
+	hint := "Review the draft, submit it, approve it, then continue:"
 	for _, l := range append(lines, noun+" submit", noun+" approve", "assess run") {
 		hint += "\n  " + a.suggestedCommandLine(l)
 	}
 	return &exitError{code: exitApproval, hint: hint, err: api.ApprovalRequired(g, "",
-		"the %s is drafted and ready for review (%s)", g.Title(), a.summarizeDeliverable(ctx, id, g))}
+		"the draft of the %s is ready for review (%s)", g.Title(), a.summarizeDeliverable(ctx, id, g))}
 }
 
-// laterVersionError returns the error for an assessment that has its reports, but in which a newer version of a
-// deliverable is waiting to be submitted or decided on. It returns nil if there is none.
+// laterVersionError returns the error for an assessment whose reports have been created, but which has a newer version
+// of a deliverable that must be submitted or decided on. It returns nil if there is no such version.
 func (a *app) laterVersionError(ctx context.Context, id string, st *api.AssessmentStatus) error {
 	if st.PendingApprovalID != nil {
 		one, err := call(ctx, a, api.GetApproval, &api.ApprovalInput{ApprovalID: *st.PendingApprovalID})

@@ -92,7 +92,8 @@ func (o *runResult) renderer(a *app) func(*print.Page) {
 		if o.Summary.IsStarter {
 			p.Blank()
 			p.Text(
-				"Catalog: the built-in starter, in this project's own words. It is not the SCF; for the full SCF, import its workbook with `%s`.",
+				"Catalog: the built-in starter catalog, written in this project's own words. It is not the SCF. "+
+					"To use the full SCF, import its workbook with `%s`.",
 				a.suggestedCommandLine("catalog import FILE"),
 			)
 		}
@@ -115,7 +116,7 @@ func (o *runResult) summaryFields() []print.Field {
 	}
 	frameworks := strings.Join(o.Assessment.Frameworks, ", ")
 	if frameworks == "" {
-		frameworks = "none (the whole catalog)"
+		frameworks = "none (all controls of the catalog)"
 	}
 	fields := []print.Field{
 		field("frameworks", frameworks),
@@ -164,7 +165,7 @@ func (o *runResult) renderUnreadFiles(a *app, p *print.Page) {
 		p.ListItem(0, "%s", l)
 	}
 	if more := len(lines) - maxUnreadShown; more > 0 {
-		p.ListItem(0, "and %d more; list the imported ones with `%s`", more, a.suggestedCommandLine("doc list --status failed"))
+		p.ListItem(0, "and %d more; to list the imported documents that failed, use `%s`", more, a.suggestedCommandLine("doc list --status failed"))
 	}
 }
 
@@ -187,12 +188,13 @@ func (o *runResult) renderEvidenceCaveats(p *print.Page) {
 	case !o.Assessment.State.HasReached(api.StateSoADrafted):
 	case read == 0:
 		p.Title("Note")
-		p.ListItem(0, "No documents were read, so no control is evidenced. This doesn't mean that nothing is implemented.")
+		p.ListItem(0, "No documents were read, so no control is evidenced. This doesn't mean that no controls are implemented.")
 	case len(details) > 0:
 		p.Title("Note")
 		p.ListItem(
 			0,
-			"%s The rules read English only, so evidence found only there is not counted; review manually, or use a language model as the reader: %s.",
+			"%s The rules read only English, so evidence in other languages is not taken into account. "+
+				"Review these documents manually, or use a language model as the reader: %s.",
 			api.CountUnreadEvidence(o.Documents).Note(),
 			joinFirst(details, 5),
 		)
@@ -207,14 +209,14 @@ func (a *app) renderLateDocuments(p *print.Page, state api.State, late int) {
 	}
 	p.Title("Drafts out of date")
 	p.Text(
-		"%s added after the Statement of Applicability was drafted. To search them for evidence (requires approval again):",
+		"%s added after the Statement of Applicability was drafted. To search the new documents for evidence (requires approval again):",
 		prose.Count(late, "document", "documents"),
 	)
 	p.Command(a.suggestedCommandLine(evidenceRefreshCommand(state)))
 }
 
-// Limits for each gap in a summary: the number of missing elements, their width, and the width of the quote.
-// `gap show` prints them in full.
+// Limits for each gap in a summary: the number of missing elements, their width, and the width of the quote. `gap
+// show` prints gaps in full.
 const (
 	maxMissingShown = 2
 	missingWidth    = 110
@@ -256,7 +258,7 @@ func (o *runResult) renderWorstFindings(p *print.Page) {
 
 // formatStatusCounts formats the number of applicable controls by implementation status.
 func formatStatusCounts(s *api.AssessmentSummary) string {
-	all := fmt.Sprintf("%d apply: %d implemented, %d partially, %d planned, %d not implemented, %d not evidenced",
+	all := fmt.Sprintf("%d apply: %d implemented, %d partially implemented, %d planned, %d not implemented, %d not evidenced",
 		s.Applicable, s.Implemented, s.PartiallyImpl, s.Planned, s.NotImplemented, s.NotEvidenced)
 	if s.NotAssessed > 0 {
 		all += fmt.Sprintf(", %d not assessed", s.NotAssessed)

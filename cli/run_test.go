@@ -34,7 +34,7 @@ func TestRunStopsAtEachGateAndGoesOn(t *testing.T) {
 		w.run("assess", "run", dir, "-f", "iso-27001-2022", "--name", "Acme 2026"),
 		4,
 		`created assessment "Acme 2026"`,
-		"the Statement of Applicability is drafted and ready for review (8 controls, of which 8 apply",
+		"the draft of the Statement of Applicability is ready for review (8 controls, of which 8 apply",
 		"service soa submit",
 	)
 	if len(w.fake.approvals) != 0 {
@@ -53,7 +53,7 @@ func TestRunStopsAtEachGateAndGoesOn(t *testing.T) {
 		"service soa approve",
 		"service soa reject --reason",
 		"service assess run",
-		"link.txt: is a link",
+		"link.txt: this is a symbolic link",
 		"empty.txt is empty",
 		"12.5%: 1 ÷ 8",
 		"built-in starter",
@@ -91,7 +91,7 @@ func TestInterruptedWhileFilesAreTaken(t *testing.T) {
 		`progress is saved in the assessment "Half"`,
 		"service assess run '"+dir+"' --name Half",
 	)
-	w.want(w.run("assess", "run"), 4, "was interrupted: 2 of the 2 files in "+dir+" are not in the assessment",
+	w.want(w.run("assess", "run"), 4, "was interrupted: 2 of the 2 files in "+dir+" were not added",
 		"service assess run '"+dir+"' --name Half")
 	if r := w.run("assess", "run", dir); strings.Contains(r.errOut, "was interrupted") || len(w.fake.documents) != 2 {
 		t.Errorf("%d documents: %s", len(w.fake.documents), r.errOut)
@@ -147,7 +147,7 @@ func TestApprovalInAdvance(t *testing.T) {
 		t.Errorf("%d approvals, %s", len(w.fake.approvals), w.fake.assessments[0].State)
 	}
 	w = newWorld(t)
-	w.want(w.run("assess", "run", evidenceDir(t), "--approve=soa,maturity"), 4, "the gap analysis is drafted and ready for review")
+	w.want(w.run("assess", "run", evidenceDir(t), "--approve=soa,maturity"), 4, "the draft of the gap analysis is ready for review")
 	w.want(w.run("assess", "run", "--approve=sao"), 2, `did you mean "soa"?`)
 }
 
@@ -368,8 +368,8 @@ func TestManyFilesToAServerThatTakesFew(t *testing.T) {
 		return true
 	}
 	got := w.run("doc", "add", dir, "--no-wait")
-	w.want(got, 3, "accepts 2 files a minute", "the remaining 5 take about 3 minutes", "--rate-limit documents=", "link.txt: is a link")
-	if n := strings.Count(got.errOut, "files a minute"); n != 1 {
+	w.want(got, 3, "accepts 2 files per minute", "uploading the remaining 5 will take about 3 minutes", "--rate-limit documents=", "link.txt: this is a symbolic link")
+	if n := strings.Count(got.errOut, "files per minute"); n != 1 {
 		t.Errorf("it is told %d times:\n%s", n, got.errOut)
 	}
 	if up := strings.Join(w.fake.uploads, " "); up != "copy.md empty.txt more.md record.csv" {

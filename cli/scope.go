@@ -23,7 +23,7 @@ import (
 func (a *app) scopeCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "scope", Short: "Scope: which parts of the organization are assessed",
-		Long: `The scope defines which units, systems, locations and data are assessed, and which traits
+		Long: `The scope defines which business units, systems, locations and data are assessed, and which traits
 the organization has. Traits determine which controls can apply; each is true, false or
 unknown, with the reason.`,
 		Example: "  service scope show\n  service scope set --trait has_ot=false --system Quayside --system Pilotlink\n" +
@@ -41,7 +41,7 @@ func (a *app) currentScope(ctx context.Context) (*api.Scope, error) {
 	if api.IsCode(err, api.CodeNotFound) {
 		return nil, withHint(
 			err,
-			"continue with `%s`, or create it with `%s`",
+			"create the scope with the next step of the assessment (`%s`), or manually with `%s`",
 			a.suggestedCommandLine("assess run"),
 			a.suggestedCommandLine("scope set"),
 		)
@@ -54,7 +54,7 @@ func (a *app) scopeShow() *cobra.Command {
 		Use:   "show",
 		Short: "Show the scope with its traits",
 
-		Long:    "Shows the scope of the assessment, and each trait with its source.",
+		Long:    "Shows the scope of the assessment. Each trait is shown with the source of its value.",
 		Example: "  service scope show\n  service scope show -o yaml > scope.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.currentScope(cmd.Context())
@@ -127,11 +127,11 @@ func (a *app) scopeSet() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use: "set", Short: "Create or change the scope",
-		Long: `Sets the given fields; the others are unchanged. A given list replaces the existing
-one: repeat its flag for several entries. With -f, the fields come from a
-YAML or JSON file that uses the API's field names (- for stdin); flags take precedence. A trait
-is true, false (or yes, no) or unknown. If you load the output of ` + "`scope show -o yaml`" + `,
-traits that nobody set manually are still derived from the documents unless you changed them.`,
+		Long: `Sets the given fields and leaves all others unchanged. A given list replaces the existing list;
+repeat the flag to specify several entries. With -f, the fields are read from a YAML or JSON file
+(- for stdin) that uses the API's field names. Flags take precedence over the file. The value of a
+trait is true, false (or yes, no) or unknown. If the file is the output of ` + "`scope show -o yaml`" + `, only
+the traits that you changed in it are set manually; the others are still derived from the documents.`,
 		Example: "  service scope set --trait processes_personal_data=true --trait has_ot=unknown\n" +
 			"  service scope set --title 'Head office' --system Quayside --system Pilotlink\n  service scope set -f scope.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -172,7 +172,7 @@ traits that nobody set manually are still derived from the documents unless you 
 					if one.State.HasReached(api.StateSoADrafted) && one.State != api.StateClosed {
 						p.Title("Drafts out of date")
 						p.Text(
-							"The Statement of Applicability is based on the previous scope. To regenerate it, keeping manual edits:",
+							"The Statement of Applicability is based on the previous scope. To regenerate it and keep manual edits:",
 						)
 						p.Command(a.suggestedCommandLine("soa regenerate"))
 					}
@@ -183,9 +183,9 @@ traits that nobody set manually are still derived from the documents unless you 
 	f := cmd.Flags()
 	addOptionalFlag(f, &title, "title", "title of the scope")
 	addOptionalFlag(f, &description, "description", "description of the scope")
-	f.StringArrayVar(&traits, "trait", nil, "a trait as name=true, name=false or name=unknown; repeatable")
-	f.StringSliceVar(&reset, "reset", nil, "traits to derive from the documents again, e.g. has_ot,uses_ai; all resets every manual one")
-	f.StringVarP(&file, "file", "f", "", "read the fields from this file; - for stdin")
+	f.StringArrayVar(&traits, "trait", nil, "value of a trait, as NAME=true, NAME=false or NAME=unknown; repeatable")
+	f.StringSliceVar(&reset, "reset", nil, "traits to derive from the documents again, e.g. has_ot,uses_ai; \"all\" resets every trait set manually")
+	f.StringVarP(&file, "file", "f", "", "file to read the fields from, or - for stdin")
 	for i := range lists {
 		f.StringArrayVar(&lists[i].value, lists[i].flag, nil, lists[i].usage+"; repeatable")
 	}
@@ -198,7 +198,7 @@ func setTraits(body *api.ScopeBody, traits []string) error {
 	for _, t := range traits {
 		name, value, ok := strings.Cut(t, "=")
 		if !ok {
-			return withHint(usageError("--trait %q is not of the form name=value", t), "e.g. --trait has_ot=false")
+			return withHint(usageError("--trait %q is not in the form NAME=VALUE", t), "e.g. --trait has_ot=false")
 		}
 		if err := checkOneOfOrEmpty("trait", name, api.TraitNames); err != nil {
 			return err
@@ -208,7 +208,7 @@ func setTraits(body *api.ScopeBody, traits []string) error {
 			return err
 		}
 		if given[name] {
-			return usageError("--trait %s is given twice", name)
+			return usageError("--trait %s is specified more than once", name)
 		}
 		if body.Traits == nil {
 			body.Traits = map[string]api.TraitSetting{}
@@ -277,11 +277,11 @@ func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map
 	y := yaml.NewDecoder(bytes.NewReader(b))
 	switch err := y.Decode(&fields); {
 	case errors.Is(err, io.EOF) || err == nil && len(fields) == 0:
-		return nil, usageError("%s is empty; create a scope file to start from with `%s`", path, a.suggestedCommandLine("scope show -o yaml"))
+		return nil, usageError("%s is empty; to create a scope file that you can edit, run `%s`", path, a.suggestedCommandLine("scope show -o yaml"))
 	case err != nil:
 		return nil, usageError("%s is neither YAML nor JSON: %w", path, err)
 	case !errors.Is(y.Decode(new(any)), io.EOF):
-		return nil, usageError("%s contains more than one document; a scope is a single document", path)
+		return nil, usageError("%s contains more than one YAML document; a scope file must contain exactly one", path)
 	}
 	if traits, ok := fields["traits"].(map[string]any); ok {
 		for name, v := range traits {
@@ -330,7 +330,7 @@ func (a *app) scopeSubmit() *cobra.Command {
 		Use:   "submit",
 		Short: "Submit the scope for review",
 
-		Long:    "Submits the scope for review. The lifecycle has no approval gate for it, but it can be approved.",
+		Long:    "Submits the scope for review. The lifecycle doesn't require approval of the scope, but it can be approved.",
 		Example: "  service scope submit",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.changeScopeStatus(cmd.Context(), func(ctx context.Context, in api.ScopeInput) (*api.Scope, error) {
@@ -346,7 +346,7 @@ func (a *app) scopeApprove() *cobra.Command {
 		Use:   "approve",
 		Short: "Approve the scope",
 
-		Long:    "Approves the scope under review. Requires the role owner or admin.",
+		Long:    "Approves the scope that is under review. Requires the role owner or admin.",
 		Example: "  service scope submit && service scope approve",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.changeScopeStatus(cmd.Context(), func(ctx context.Context, in api.ScopeInput) (*api.Scope, error) {
@@ -354,7 +354,7 @@ func (a *app) scopeApprove() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&comment, "comment", "", "a comment recorded with the decision in the audit trail")
+	cmd.Flags().StringVar(&comment, "comment", "", "comment to record with the decision in the audit trail")
 	return cmd
 }
 
@@ -368,6 +368,6 @@ func (a *app) changeScopeStatus(ctx context.Context, transition func(context.Con
 		return validationToRuntimeError(err)
 	}
 	return a.out.Print(s, func(p *print.Page) {
-		p.Text("The scope, version %d, is %s.", s.VersionNumber, prose.Humanize(s.Status))
+		p.Text("Version %d of the scope is %s.", s.VersionNumber, prose.Humanize(s.Status))
 	})
 }

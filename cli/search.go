@@ -17,11 +17,12 @@ func (a *app) searchPassagesCommand() *cobra.Command {
 	var doc, from, to string
 	cmd := &cobra.Command{
 		Use: "search QUERY…", Short: "Find passages by meaning",
-		Long: `Finds the passages that answer a question, by meaning and by words, each with its
-document and location. The score ranges from 0 to 1 and is comparable across sets of documents.
-Codes such as IAC-06, rare names and "quoted phrases" rank first. Near-duplicate passages
-are shown once. With --translate, the language model in use translates the query into the other
-languages of the assessment's documents, and these are searched too; translations are kept.`,
+		Long: `Finds passages that answer a question, by their meaning and their words, and shows the document
+and location of each. Scores range from 0 to 1 and are comparable across sets of documents.
+Passages that contain codes such as IAC-06, rare names or "quoted phrases" of the query rank first.
+Near-duplicate passages are shown only once. With --translate, the language model in use translates
+the query into the other languages of the assessment's documents, so that documents in these
+languages are found too. Translations are stored for later searches.`,
 		Example: "  service search who approves access rights\n  service search 'backup restore test' --top 3 --min-score 0.4\n" +
 			"  service search encryption --all -o json\n  service search 'exit checklist' --category policy --from 2025-01-01",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,7 +38,7 @@ languages of the assessment's documents, and these are searched too; translation
 			}
 			switch {
 			case body.Translate && everywhere:
-				return usageError("--translate can't be combined with --all: it translates for the documents of one assessment")
+				return usageError("--translate can't be combined with --all, because it translates into the languages of one assessment's documents")
 			case doc != "":
 				d, err := a.findDocument(cmd.Context(), doc)
 				if err != nil {
@@ -80,9 +81,9 @@ languages of the assessment's documents, and these are searched too; translation
 	f := cmd.Flags()
 	f.IntVar(&body.TopK, "top", api.DefaultSearchResults, "maximum number of passages, 1 to 100")
 	f.Float64Var(&body.MinScore, "min-score", 0, "skip passages below this score, 0 to 1")
-	f.BoolVar(&body.Translate, "translate", false, "search documents in other languages too, in the model's translation")
+	f.BoolVar(&body.Translate, "translate", false, "also search documents in other languages, with translations of the query by the language model")
 	f.BoolVar(&everywhere, "all", false, "search the documents of all assessments")
-	f.StringVar(&doc, "doc", "", "only this document, by id or file name")
+	f.StringVar(&doc, "doc", "", "search only the document with this id or file name")
 	f.StringVar(&from, "from", "", "only documents effective on or after this day, YYYY-MM-DD")
 	f.StringVar(&to, "to", "", "only documents effective on or before this day, YYYY-MM-DD")
 	f.StringVar(&body.Category, "category", "", "only documents in this category")

@@ -34,7 +34,7 @@ func (a *app) printSecretKeyStatus(k *api.SecretKey) error {
 			field("can't be decrypted", fmt.Sprint(len(k.Unreadable))),
 		)
 		for _, what := range k.Unreadable {
-			p.Text("%s: set its secret again", what)
+			p.Text("The secret of %s can't be decrypted; set it again.", what)
 		}
 	})
 }
@@ -42,7 +42,7 @@ func (a *app) printSecretKeyStatus(k *api.SecretKey) error {
 func (a *app) secretKeyShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show", Short: "Show where the key is stored and whether all secrets can be decrypted",
-		Long:    "Shows where the keys are stored and how many secrets use them, never the keys\nthemselves. Requires a platform admin.",
+		Long:    "Shows where the keys are stored and how many secrets use them, but never the keys themselves.\nRequires the platform admin role.",
 		Example: "  service secret show",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			k, err := call(cmd.Context(), a, api.GetSecretKey, &api.None{})
@@ -60,9 +60,9 @@ func (a *app) secretKeyRotate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rotate", Short: "Re-encrypt all secrets with a new key",
 		Long: `Creates a new key and re-encrypts the secrets of all webhooks and integrations. The old key
-is kept, so that an interrupted rotation can continue and older copies of the database
-stay readable; --delete-old deletes it. To change a key in SERVICE_SECRET_KEY,
-set it to NEW,OLD, restart, and rotate. Requires a platform admin.`,
+is kept, so that an interrupted rotation can continue and older copies of the database remain
+readable; --delete-old deletes the old key. To change a key in SERVICE_SECRET_KEY, set the
+variable to NEW,OLD, restart the program, and run this command. Requires the platform admin role.`,
 		Example: "  service secret rotate\n  service secret rotate --location keyring\n  service secret rotate --delete-old --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if in.Body.DeleteOldKeys {

@@ -39,7 +39,7 @@ func renderDecisiveDocuments(p *print.Page, documents []api.DecisiveDocument) {
 	for n, d := range documents {
 		rows[n] = []string{d.Filename, fmt.Sprint(d.LinesChanged), fmt.Sprint(d.LinesAlone)}
 	}
-	p.Table([]print.Column{column("document"), number("items it changed"), number("items on it alone")}, rows)
+	p.Table([]print.Column{column("document"), number("items it changed"), number("items based only on it")}, rows)
 }
 
 var applicabilities = []api.Applicability{api.Applicable, api.PartiallyApplicable, api.NotApplicable, api.OutOfScope, api.Undecided}
@@ -55,10 +55,10 @@ var implementations = []api.Implementation{
 
 func (a *app) soaCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
-		Use: "soa", Short: "Statement of Applicability (SoA): which controls apply, and the evidence",
-		Long: `The Statement of Applicability states for each control whether it applies, why, and
-how far the evidence shows it is implemented. It is the first approval gate: gaps are
-analyzed only after an owner or admin has approved it.`,
+		Use: "soa", Short: "Statement of Applicability (SoA): applicable controls and their evidence",
+		Long: `The Statement of Applicability states whether each control applies, why, and to what extent
+the evidence shows that the control is implemented. It is the first approval gate: gaps are
+analyzed only after an owner or admin has approved the Statement of Applicability.`,
 		Example: "  service soa show\n  service soa items --status not_evidenced\n" +
 			"  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa approve",
 	}, append([]*cobra.Command{
@@ -113,7 +113,7 @@ func (e *requirementNotControlError) Error() string {
 		codes[n] = i.ControlCode
 	}
 	return fmt.Sprintf(
-		"%q is a requirement, not a control; give one of the controls that cover it: %s",
+		"%q is a requirement, not a control; specify one of the controls that cover this requirement: %s",
 		e.requirement,
 		strings.Join(codes, ", "),
 	)
@@ -121,10 +121,10 @@ func (e *requirementNotControlError) Error() string {
 
 func (a *app) soaShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [CONTROL|ITEM]", Short: "Show the newest version, or one control's item with its evidence",
-		Long: "Shows the newest version with its totals; with a control's code, that control's item\n" +
-			"in full: the reasons, each requirement's verdict, and the quoted passages; with a\n" +
-			"framework requirement's code, the items of the controls that cover it.",
+		Use: "show [CONTROL|ITEM]", Short: "Show the newest Statement of Applicability, or one item with its evidence",
+		Long: "Shows the newest version with its totals. With a control's code, shows that control's item in full:\n" +
+			"the reasons, the verdict on each requirement, and the quoted passages. With the code of a framework\n" +
+			"requirement, shows the items of the controls that cover the requirement.",
 		Example:           "  service soa show\n  service soa show IAC-06\n  service soa show A.8.5\n  service soa show IAC-06 -o json",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -240,7 +240,7 @@ func renderSecondReading(p *print.Page, r *api.SecondReading) {
 		return
 	}
 	p.Title("The second reader, %s, disagrees: %s", r.Reader, prose.Humanize(r.ImplementationStatus))
-	p.Text("%s This doesn't change the status; decide with `service soa edit`.", r.Reason)
+	p.Text("%s This doesn't change the item's status; to change it, use `service soa edit`.", r.Reason)
 	for _, s := range r.Statements {
 		p.ListItem(0, "[%s] %s", s.Verdict, s.Text)
 		for _, e := range r.Evidence {
@@ -270,8 +270,8 @@ func (a *app) soaItems() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "items", Aliases: []string{"list"}, Short: "List the items of the newest version",
-		Long: `Lists one line per control. Filters are combined: an item must match all of them.
---needs-review and --disagreement list items on which readers disagree first, then the least certain.`,
+		Long: `Lists one line per control. An item must match all given filters. With --needs-review or
+--disagreement, items on which readers disagree are listed first, then the least certain items.`,
 		Example: "  service soa items --domain IAC\n  service soa items --status not_evidenced -o csv > open.csv\n" +
 			"  service soa items --needs-review\n  service soa items --requirement A.8.5",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -301,17 +301,17 @@ func (a *app) soaItems() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.Domain, "domain", "", "only this domain, e.g. IAC")
-	addChoiceFlag(f, &in.Applicability, "applicability", applicabilities, "only this applicability")
-	addChoiceFlag(f, &in.ImplementationStatus, "status", implementations, "only this implementation status")
+	f.StringVar(&in.Domain, "domain", "", "only items in this domain, e.g. IAC")
+	addChoiceFlag(f, &in.Applicability, "applicability", applicabilities, "only items with this applicability")
+	addChoiceFlag(f, &in.ImplementationStatus, "status", implementations, "only items with this implementation status")
 	f.StringVar(&in.Framework, "framework", "", "only controls required by this framework")
 	f.StringVar(&in.Requirement, "requirement", "", "only controls covering this requirement, e.g. A.8.5")
-	f.StringVar(&in.Owner, "owner", "", "only this owner (part of the name is enough)")
+	f.StringVar(&in.Owner, "owner", "", "only items with this owner (part of the name is enough)")
 	f.BoolVar(&review, "needs-review", false, "only items that need review")
 	f.BoolVar(&disagreement, "disagreement", false, "only items on which the second reader disagrees")
 	f.StringVar(&in.Q, "query", "", "only items containing these words")
-	f.StringVar(&in.Where, "where", "", "show only items that match this filter, e.g. 'domain == \"IAC\" && confidence < 0.5'")
-	f.StringVar(&in.Sort, "sort", "", "sort order, e.g. owner,control_code; an unknown name lists the valid ones")
+	f.StringVar(&in.Where, "where", "", "only items that match this filter, e.g. 'domain == \"IAC\" && confidence < 0.5'")
+	f.StringVar(&in.Sort, "sort", "", "fields to sort by, e.g. owner,control_code; an unknown field lists the valid ones")
 	l.addFlags(cmd, 0)
 	return cmd
 }
@@ -323,10 +323,10 @@ func (a *app) soaEdit() *cobra.Command {
 	var many manyFlags
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|ITEM", Short: "Change an item",
-		Long: `Changes the given fields of a control's item. Regenerating keeps manual changes. Setting a
-status, an applicability or --reviewed marks the item as reviewed;
-an owner or a note doesn't. Editing an approved version creates
-the next one; editing one under review voids the pending approval.`,
+		Long: `Changes the given fields of a control's item. New drafts keep manual changes. Changing the
+status or the applicability, or passing --reviewed, marks the item as reviewed; changing the
+owner or the note doesn't. Editing an approved version creates the next version. Editing a
+version under review voids its pending approval.`,
 		Example: "  service soa edit IAC-06 --status implemented --owner 'IT lead'\n" +
 			"  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa edit IAC-06 --reviewed",
 		ValidArgsFunction: a.completeControls(),
@@ -359,7 +359,7 @@ the next one; editing one under review voids the pending approval.`,
 				renderSoAItem(p, out)
 				if orZero(in.Body.ImplementationStatus) == api.Implemented && out.CoverageRatio == 0 && orZero(out.Note) == "" {
 					p.Blank()
-					p.Text("No supporting evidence is linked and there is no note. To record where you saw it:")
+					p.Text("This item has no supporting evidence and no note. To record where you saw the control in place:")
 					p.Command(a.suggestedCommandLine("soa edit " + out.ControlCode + " --note 'Seen in …'"))
 				}
 			})
@@ -369,11 +369,11 @@ the next one; editing one under review voids the pending approval.`,
 	choices := "applicable, partially_applicable, not_applicable, out_of_scope or undecided"
 	addOptionalChoiceFlag(f, &in.Body.Applicability, "applicability", applicabilities, choices)
 	addOptionalChoiceFlag(f, &in.Body.ImplementationStatus, "status", implementations, implementationsUsage)
-	addOptionalFlag(f, &in.Body.Rationale, "rationale", "why it applies, or does not")
-	f.StringSliceVar(&in.Body.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. owner,note; all resets every field")
-	f.StringSliceVar(&reasons, "inclusion-reason", nil, "reasons to include it: legal, contractual, risk, best_practice, framework")
-	addClearableFlag(f, &in.Body.Owner, "owner", "who is responsible; empty removes it")
-	addClearableFlag(f, &in.Body.Note, "note", "a note; empty removes it")
+	addOptionalFlag(f, &in.Body.Rationale, "rationale", "reason why the control applies or doesn't apply")
+	f.StringSliceVar(&in.Body.Reset, "reset", nil, "edited fields to reset to their drafted values, e.g. owner,note; \"all\" resets every field")
+	f.StringSliceVar(&reasons, "inclusion-reason", nil, "reasons to include the control: legal, contractual, risk, best_practice, framework")
+	addClearableFlag(f, &in.Body.Owner, "owner", "person responsible; an empty value removes the owner")
+	addClearableFlag(f, &in.Body.Note, "note", "note on the item; an empty value removes it")
 	f.BoolVar(&reviewed, "reviewed", false, "mark the item as reviewed")
 	return many.addWhere(cmd, func(cmd *cobra.Command, _ []string) error {
 		in.Body.InclusionReasons = flagIfChanged(cmd, "inclusion-reason", reasons)
@@ -416,7 +416,7 @@ func (a *app) printRecordedCorrections(ctx context.Context, i *api.SoAItem) {
 func (a *app) soaRefreshEvidence() *cobra.Command {
 	return &cobra.Command{
 		Use: "refresh", Short: "Search for evidence again",
-		Long:    "Searches the current documents for evidence of each item, without changing\nmanual decisions. Use it after adding documents.",
+		Long:    "Searches the current documents for evidence for each item, without changing manual decisions.\nUse this command after adding documents.",
 		Example: "  service doc add new-policy.docx\n  service soa refresh",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := soaVersions.fetchNewestVersionID(cmd.Context(), a)
@@ -459,8 +459,8 @@ func groupIssues(all []api.ValidationIssue) (rows [][]string) {
 func (a *app) soaValidate() *cobra.Command {
 	return &cobra.Command{
 		Use: "validate", Short: "Check the newest version against the rules for submission",
-		Long: "Lists what prevents submitting the newest version: undecided items, exclusions\n" +
-			"without a rationale. Exits with 1 if a rule is violated.",
+		Long: "Lists what prevents the newest version from being submitted, such as undecided items or exclusions\n" +
+			"without a rationale. The exit code is 1 if a rule is violated.",
 		Example: "  service soa validate\n  service soa items --applicability undecided",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			version, err := soaVersions.fetchNewestVersion(cmd.Context(), a)

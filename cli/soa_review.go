@@ -14,11 +14,12 @@ import (
 func (a *app) soaReview() *cobra.Command {
 	var in api.DrawReviewInput
 	cmd := &cobra.Command{
-		Use: "review", Short: "Review by sampling: which items to read, and what they show about the others",
-		Long: `Lists the items to read, least certain first: those that the draft leaves open, and a random
-sample of the others by status. After reading them, with ` + "`soa edit`" + ` or ` + "`soa edit --reviewed`" + `,
-it shows the largest number of unread items that may be wrong, with 95 % confidence, and
-whether to read more. The first call draws the sample.`,
+		Use: "review", Short: "Review a sample of items, and estimate how many of the others may be wrong",
+		Long: `Lists the items to read, least certain first: all items that the draft leaves open, and a random
+sample of the other items, drawn by status. Record your decision on each item with ` + "`soa edit`" + ` or
+` + "`soa edit --reviewed`" + `. Once you have read the items, this command shows, with 95% confidence, the
+largest number of unread items that could be wrong, and whether to read more. The sample is drawn
+when you first run the command.`,
 		Example: "  service soa review\n  service soa edit IAC-06 --reviewed\n  service soa review --sample 100",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if n := in.Body.Size; n < 1 || n > api.MaxReviewSize {
@@ -37,13 +38,13 @@ whether to read more. The first call draws the sample.`,
 		},
 	}
 	cmd.Flags().IntVar(&in.Body.Size, "sample", api.DefaultReviewSize,
-		"number of items in the sample, rounded up for each status; a larger sample contains the smaller one")
-	cmd.Flags().IntVar(&in.Body.Seed, "seed", 0, "seed of the sample")
+		"number of items in the sample, rounded up for each status; a larger sample includes the items of a smaller one")
+	cmd.Flags().IntVar(&in.Body.Seed, "seed", 0, "random seed for drawing the sample")
 	return cmd
 }
 
-// fetchOrDrawReview returns the review of a version. It draws a new sample if there is none, if it is outdated, or if
-// draw is set.
+// fetchOrDrawReview returns the review of a version. It draws a new sample if there is no review yet, if the review is
+// outdated, or if draw is set.
 func (a *app) fetchOrDrawReview(ctx context.Context, in *api.DrawReviewInput, draw bool) (*api.ReviewSample, error) {
 	if !draw {
 		r, err := call(ctx, a, api.GetReview, &in.SoAInput)
@@ -51,7 +52,7 @@ func (a *app) fetchOrDrawReview(ctx context.Context, in *api.DrawReviewInput, dr
 			return r, err
 		}
 		if err == nil {
-			a.printNotice("The draft has changed since the sample was drawn; this is a new one.")
+			a.printNotice("The draft has changed since the last sample was drawn, so a new sample was drawn.")
 		}
 	}
 	return call(ctx, a, api.DrawReview, in)
@@ -89,7 +90,7 @@ func (a *app) renderReview(p *print.Page, r *api.ReviewSample) {
 		p.Text("and %d more (list all with -o json)", more)
 	}
 	p.Blank()
-	p.Text("Read an item with its evidence, and confirm or change it:")
+	p.Text("To read an item with its evidence, and to confirm it:")
 	p.Command(a.suggestedCommandLine("soa show " + r.Lines[0].ControlCode))
 	p.Command(a.suggestedCommandLine("soa edit " + r.Lines[0].ControlCode + " --reviewed"))
 }
@@ -108,6 +109,6 @@ func (a *app) reviewRenderer(ctx context.Context, assessment string) func(*print
 	}
 	return func(p *print.Page) {
 		p.Blank()
-		p.Text("Review by sampling: %s `%s` shows the items to read.", r.Statement, a.suggestedCommandLine("soa review"))
+		p.Text("Review by sampling: %s To list the items to read, run `%s`.", r.Statement, a.suggestedCommandLine("soa review"))
 	}
 }

@@ -121,14 +121,14 @@ func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skip
 		case regularfile.IsLeftover(p), isShortcut(p):
 			leftOut = append(leftOut, name(p))
 		case d.Type()&fs.ModeSymlink != 0:
-			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: "is a link; links are not followed", path: p})
+			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: "this is a symbolic link, and links are not followed", path: p})
 		case !d.Type().IsRegular():
 			reason := errorWithoutPath(regularfile.CheckMode(p, d.Type())).Error()
 			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: reason, path: p})
 		case !utf8.ValidString(p):
 			skippedFiles = append(
 				skippedFiles,
-				skippedFile{Name: name(p), Reason: "file or folder name is not valid UTF-8; rename it", path: p},
+				skippedFile{Name: name(p), Reason: "the name is not valid UTF-8; rename the file or folder", path: p},
 			)
 		default:
 			files = append(files, sourceFile{Name: name(p), Path: p, open: func() (io.ReadCloser, error) { return tree.Open(p) }})

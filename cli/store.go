@@ -35,16 +35,17 @@ func (a *app) storeCommand() *cobra.Command {
 func (a *app) storeCopy() *cobra.Command {
 	var from, to, fromBlobs, toBlobs string
 	cmd := &cobra.Command{
-		Use: "copy --from PLACE --to PLACE", Short: "Copy all records and files to an empty place, and compare them",
-		Long: `Copies an installation that no process has open to an empty place, and then compares every
-record and file there with its source. The source is not changed.
+		Use: "copy --from PLACE --to PLACE", Short: "Copy all records and files to an empty destination, and verify the copy",
+		Long: `Copies an installation to an empty destination, and then compares every copied record and file
+with the source. The source is not changed, and no process may have it open.
 
-A place is bolt:FOLDER, a data folder with its own database, or postgres://…, a database as for
-"service daemon --store". The files of a database are in a bucket, s3://…, or in bolt:FOLDER,
-the data folder of its only daemon: --from-blobs and --to-blobs name it.
+A source or destination is either a data folder with its own database (bolt:FOLDER) or a
+PostgreSQL database (postgres://…), as for "service daemon --store". The files that belong to a
+PostgreSQL database are stored in a bucket (s3://…) or in the data folder of its only daemon
+(bolt:FOLDER). Specify their location with --from-blobs and --to-blobs.
 
-The copy has no secret.key and no model.json: copy these files, or set SERVICE_SECRET_KEY to the
-same key. If the copy is interrupted, its target can't be used and has to be deleted.`,
+The files secret.key and model.json are not copied: copy them yourself, or set SERVICE_SECRET_KEY
+to the same key. If copying is interrupted, the destination can't be used and must be deleted.`,
 		Example: `  service store copy --from bolt:/var/lib/service --to postgres://grc@db/grc --to-blobs s3://acme-grc
   service store copy --from postgres://grc@db/grc --from-blobs s3://acme-grc --to bolt:/srv/back`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -57,7 +58,7 @@ same key. If the copy is interrupted, its target can't be used and has to be del
 				return err
 			}
 			if a.CopyStore == nil {
-				return runtimeError("this build can't copy stores")
+				return runtimeError("this build of the program can't copy installations")
 			}
 			a.progress.Start("copying")
 			copied, err := a.CopyStore(cmd.Context(), source, target, func(records, files int64) {
@@ -68,16 +69,16 @@ same key. If the copy is interrupted, its target can't be used and has to be del
 				return runtimeError("%w", err)
 			}
 			return a.out.Print(copied, func(p *print.Page) {
-				p.Text("copied and compared: %s (%.1f MB) and %s", prose.Count(int(copied.Records), "record", "records"),
+				p.Text("Copied and verified %s (%.1f MB) and %s.", prose.Count(int(copied.Records), "record", "records"),
 					float64(copied.Bytes)/1e6, prose.Count(int(copied.Files), "file", "files"))
 			})
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&from, "from", "", "where the installation is: bolt:FOLDER or postgres://…")
-	f.StringVar(&to, "to", "", "an empty place: bolt:FOLDER or postgres://…")
-	f.StringVar(&fromBlobs, "from-blobs", "", "where the files of a database are: s3://… or bolt:FOLDER")
-	f.StringVar(&toBlobs, "to-blobs", "", "where to put the files of a database: s3://… or bolt:FOLDER")
+	f.StringVar(&from, "from", "", "location of the installation to copy: bolt:FOLDER or postgres://…")
+	f.StringVar(&to, "to", "", "empty destination: bolt:FOLDER or postgres://…")
+	f.StringVar(&fromBlobs, "from-blobs", "", "location of the source database's files: s3://… or bolt:FOLDER")
+	f.StringVar(&toBlobs, "to-blobs", "", "location for the destination database's files: s3://… or bolt:FOLDER")
 	return cmd
 }
 
@@ -86,18 +87,18 @@ func parsePlace(flag, place, blobs string) (StorePlace, error) {
 	folder, isFolder := strings.CutPrefix(place, "bolt:")
 	switch {
 	case place == "":
-		return StorePlace{}, usageError("--%s is missing; write it as bolt:FOLDER or postgres://USER@HOST/DATABASE", flag)
+		return StorePlace{}, usageError("--%s is missing; use the form bolt:FOLDER or postgres://USER@HOST/DATABASE", flag)
 	case isFolder && folder == "":
-		return StorePlace{}, usageError("--%s bolt: has no folder", flag)
+		return StorePlace{}, usageError("--%s does not specify a folder after bolt:", flag)
 	case isFolder && blobs != "":
-		return StorePlace{}, usageError("--%s-blobs can't be used with a data folder, which keeps its files next to the database", flag)
+		return StorePlace{}, usageError("--%s-blobs can't be used with a data folder, because its files are stored next to its database", flag)
 	case isFolder:
 		return StorePlace{Data: folder}, nil
 	}
 	u := parseDatabaseURL(place)
 	switch {
 	case u == nil:
-		return StorePlace{}, usageError("--%s is neither bolt:FOLDER nor postgres://USER@HOST/DATABASE", flag)
+		return StorePlace{}, usageError("--%s must be bolt:FOLDER or postgres://USER@HOST/DATABASE", flag)
 	case containsPassword(u):
 		return StorePlace{}, passwordInFlagError(flag, "; or put the password in PGPASSWORD")
 	}
@@ -107,8 +108,8 @@ func parsePlace(flag, place, blobs string) (StorePlace, error) {
 		return out, nil
 	}
 	if !strings.HasPrefix(blobs, "s3://") {
-		return StorePlace{}, usageError("--%s-blobs must specify where the files of the database are stored: s3://BUCKET/PREFIX, or bolt:FOLDER for "+
-			"the data folder of the only daemon", flag)
+		return StorePlace{}, usageError("--%s-blobs must specify where the files of the database are stored: s3://BUCKET/PREFIX, or bolt:FOLDER if "+
+			"they are in the data folder of the only daemon", flag)
 	}
 	out.Blobs = blobs
 	return out, nil

@@ -22,16 +22,16 @@ func (a *app) catalogImportSTRM(version *string) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use: "import-strm FILE...", Short: "Import relationship mapping documents (STRM) into the catalog",
-		Long: `Reads set theory relationship mapping (STRM) documents, PDF or .xlsx, and applies them to a
-catalog version: how each requirement relates to a control, how strongly and why, and the
-requirement's text. The result is a revision of that version. New assessments use it;
-existing ones keep their version. Either all documents are imported or none.
-If a document and the workbook disagree, both are kept and a warning is shown.`,
+		Long: `Imports set theory relationship mapping (STRM) documents, as PDF or .xlsx files, into a catalog
+version. They state how each requirement relates to a control, how strongly and why, and contain
+the text of the requirement. The result is a revision of that version. New assessments use the
+revision; existing assessments keep their version. Either all documents are imported or none.
+If a document and the workbook disagree, both mappings are kept and a warning is shown.`,
 		Example: "  service catalog import-strm scf-strm-emea-eu-nis2-2022.pdf\n  service catalog import-strm strm/*.pdf --dry-run\n" +
 			"  service catalog import-strm mapping.xlsx --framework iso-27001-2022",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if framework != "" && len(args) > 1 {
-				return usageError("--framework can only be used with one document, got %d", len(args))
+				return usageError("--framework can only be used with a single document, but %d were given", len(args))
 			}
 			f, name, err := openOrZip(cmd.Context(), args)
 			if err != nil {
@@ -42,7 +42,7 @@ If a document and the workbook disagree, both are kept and a warning is shown.`,
 			if dry {
 				op, word = api.DryRunSTRM, "checking "
 			}
-			a.interruptHint = "the catalog is unchanged: either all documents are imported or none; run the same command again"
+			a.interruptHint = "the catalog is unchanged, because either all documents are imported or none; run the same command again"
 			a.progress.Start(word + name)
 			run, err := call(
 				cmd.Context(),
@@ -57,7 +57,7 @@ If a document and the workbook disagree, both are kept and a warning is shown.`,
 			return a.out.Print(run, func(p *print.Page) { a.renderImportRun(p, run) })
 		},
 	}
-	cmd.Flags().StringVar(&framework, "framework", "", "the framework of the document (default: as stated in the document)")
+	cmd.Flags().StringVar(&framework, "framework", "", "framework that the document maps (default: as stated in the document)")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would change without changing anything")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 	return cmd

@@ -32,9 +32,8 @@ func formatSuggestions(words []string) string {
 	return "; did you mean " + strings.Join(quoted[:last], ", ") + " or " + quoted[last] + "?"
 }
 
-// nearestWords returns the known words that are similar to word, closest first. A known word is similar if it
-// starts with word, if it differs from word by one edit, or if word is long, the first letters are equal, and
-// it differs by two.
+// nearestWords returns the known words that are similar to word, closest first. A known word is similar if it starts
+// with word or differs from word by one edit. If word is long and the first letters are equal, two edits are allowed.
 func nearestWords(word string, known []string) []string {
 	word = strings.ToLower(word)
 	maxDistance := 1
@@ -76,9 +75,8 @@ func editDistance(a, b string) int {
 // maxCommandSuggestions is the maximum number of commands suggested.
 const maxCommandSuggestions = 3
 
-// similarCommands returns commands to suggest for an unknown subcommand of cmd: subcommands with a similar
-// name or, if there are none, commands with exactly this name in other groups, those for assessment work
-// first.
+// similarCommands returns commands to suggest for an unknown subcommand of cmd: subcommands with a similar name or, if
+// there are none, commands with exactly this name in other groups. Commands for assessment work come first.
 func similarCommands(cmd *cobra.Command, word string) []string {
 	var names []string
 	for _, c := range cmd.Commands() {

@@ -18,13 +18,13 @@ func (a *app) syncShowKey() *cobra.Command {
 	var replace, sure bool
 	cmd := &cobra.Command{
 		Use: "key", Short: "Show the public key for exchanging bundles",
-		Long: `Shows the organization's public key and its fingerprint; creates the key on first use.
-Send the key to the other party and compare the fingerprint by phone. The private
-key is stored like other secrets (` + "`service secret show`" + `).`,
+		Long: `Shows the organization's public key and its fingerprint. The key is created on first use.
+Send the key to the other party and compare the fingerprint by phone. The private key is
+stored in the same way as other secrets (see ` + "`service secret show`" + `).`,
 		Example: "  service sync key\n  service sync key --jq .key >acme.key",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if replace {
-				if err := a.confirm(sure, "replace the key; everyone who trusts this one must trust the new one"); err != nil {
+				if err := a.confirm(sure, "replace the key; everyone who trusts the current key will have to trust the new one"); err != nil {
 					return err
 				}
 			}
@@ -40,7 +40,7 @@ key is stored like other secrets (` + "`service secret show`" + `).`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&replace, "replace", false, "replace this key with a new one")
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace the organization's key with a new one")
 	addYesFlag(cmd, &sure)
 	return cmd
 }
@@ -51,12 +51,12 @@ func (a *app) syncTrust() *cobra.Command {
 	var fingerprint string
 	cmd := &cobra.Command{
 		Use: "trust KEY|FILE|PEER", Short: "Trust another party's key to exchange bundles with it",
-		Long: `Trusts a key that the other party printed with ` + "`service sync key`" + `, for 90 days. Compare the
-fingerprint with them first by phone, or pass it with --fingerprint. If this is the
-assessment's remote, its changes are applied as you, or as the account given with --as.
-Approvals and rejections count only with --may approve: then whoever has the key decides
-as that account. To renew a key, name it as listed by ` + "`service sync peers`" + `; it keeps its
-name and account, but not --may approve.`,
+		Long: `Trusts a key that the other party printed with ` + "`service sync key`" + `, for 90 days. First compare the
+fingerprint with the other party by phone, or pass it with --fingerprint. If this machine has the
+remote of the assessment, the other party's changes are applied as your account, or as the account
+given with --as. Approvals and rejections are applied only with --may approve; whoever has the key
+then decides as that account. To renew a key, pass its name as listed by ` + "`service sync peers`" + `. The
+key keeps its name and account, but not --may approve.`,
 		Example: "  service sync trust adas-laptop.key --as ada@acme.example --fingerprint 1f0c-…\n" +
 			"  service sync trust acme.key --may approve\n  service sync trust adas-laptop",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -67,8 +67,8 @@ name and account, but not --may approve.`,
 			in.Body.Key = strings.Join(strings.Fields(key), "") // the key may have been copied with line breaks
 			if fingerprint != "" && !strings.EqualFold(strings.TrimSpace(fingerprint), api.SyncKeyFingerprint(key)) {
 				return withHint(
-					runtimeError("the key has the fingerprint %s, not the expected one", api.SyncKeyFingerprint(key)),
-					"this is not the key you expected; ask the other party for it again",
+					runtimeError("the fingerprint of the key is %s, which is not the expected fingerprint", api.SyncKeyFingerprint(key)),
+					"this is not the expected key; ask the other party to send the key again",
 				)
 			}
 			if err := a.confirm(sure || fingerprint != "", "trust the key with the fingerprint "+api.SyncKeyFingerprint(key)); err != nil {
@@ -76,17 +76,17 @@ name and account, but not --may approve.`,
 			}
 			return callAndPrint(cmd.Context(), a, api.TrustSyncPeer, in, func(g *print.Page, p *api.SyncPeer) {
 				g.Text(
-					"%s is now trusted until %s; %s are applied as %s. Fingerprint: %s",
+					"%s is now trusted until %s. Its %s are applied as the account %s. Fingerprint: %s",
 					p.Name, print.FormatDay(p.ExpiresAt), peerMay[p.May], p.UserName, p.Fingerprint,
 				)
 			})
 		},
 	}
-	cmd.Flags().StringVar(&in.Body.Name, "name", "", "local name for the key (default: its current one, or the name in the key)")
-	cmd.Flags().StringVar(&in.Body.Email, "as", "", "the account to apply its changes as (default: its current one, or yours)")
+	cmd.Flags().StringVar(&in.Body.Name, "name", "", "local name of the key (default: its current name, or the name stored in the key)")
+	cmd.Flags().StringVar(&in.Body.Email, "as", "", "account to apply the other party's changes as (default: the key's current account, or yours)")
 	addChoiceFlag(cmd.Flags(), &in.Body.May, "may", []string{api.PeerMayChanges, api.PeerMayApprove},
-		"what its bundles may contain: changes (the default), or approve for decisions as well")
-	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "trust it only if it has this fingerprint")
+		"what the other party's bundles may contain: changes (default), or approve to also allow decisions")
+	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "trust the key only if it has this fingerprint")
 	addYesFlag(cmd, &sure)
 	return cmd
 }
@@ -94,8 +94,8 @@ name and account, but not --may approve.`,
 // peerMay maps the permission of a trusted key to a description of what its bundles may contain.
 var peerMay = map[string]string{api.PeerMayChanges: "changes (no decisions)", api.PeerMayApprove: "changes and decisions"}
 
-// readPeerKey returns the public key that arg stands for: arg may be the key itself, a file that contains it,
-// or the name of a trusted key.
+// readPeerKey returns the public key that arg refers to. arg is the key itself, a file that contains it, or the name
+// of a trusted key.
 func (a *app) readPeerKey(ctx context.Context, arg string) (string, error) {
 	if api.SyncKeyFingerprint(arg) != "" {
 		return arg, nil
@@ -103,8 +103,8 @@ func (a *app) readPeerKey(ctx context.Context, arg string) (string, error) {
 	if info, err := os.Stat(arg); err != nil || info.IsDir() {
 		found, err := a.matchingPeers(ctx, arg)
 		if err == nil && len(found) == 0 {
-			err = withHint(usageError("%s is neither a key, nor a file with one, nor a trusted key's name", arg),
-				"the other party can show its key with `service sync key`")
+			err = withHint(usageError("%s is not a key, a file that contains a key, or the name of a trusted key", arg),
+				"to show the key, the other party can run `service sync key`")
 		}
 		if err != nil {
 			return "", err
@@ -121,7 +121,7 @@ func (a *app) readPeerKey(ctx context.Context, arg string) (string, error) {
 	}
 	key := strings.TrimSpace(string(b))
 	if api.SyncKeyFingerprint(key) == "" {
-		return "", withHint(usageError("no key found in %s", arg), "the other party can write one with `service sync key --jq .key >%s`", arg)
+		return "", withHint(usageError("no key found in %s", arg), "to create a key file, the other party can run `service sync key --jq .key >%s`", arg)
 	}
 	return key, nil
 }
@@ -130,8 +130,8 @@ func (a *app) syncPeers() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "peers", Short: "List trusted keys",
-		Long: "Lists the trusted keys with the accounts their changes are applied as, what their bundles\n" +
-			"may contain, and when they expire.",
+		Long: "Lists the trusted keys, the account that each key's changes are applied as, what its bundles may\n" +
+			"contain, and when it expires.",
 		Example: "  service sync peers",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			got, err := fetchList(cmd.Context(), a, api.ListSyncPeers, &api.Paging{}, l)
@@ -183,9 +183,9 @@ func requireSinglePeer(found []api.SyncPeer, ref string) (*api.SyncPeer, error) 
 	case 1:
 		return &found[0], nil
 	case 0:
-		return nil, withHint(runtimeError("no trusted key %q", ref), "list them with `service sync peers`")
+		return nil, withHint(runtimeError("no trusted key %q", ref), "list the trusted keys with `service sync peers`")
 	}
-	return nil, usageError("%d trusted keys are named %q; give an id, e.g. %s", len(found), ref, found[0].ID)
+	return nil, usageError("%d trusted keys are named %q; specify the key by its id, e.g. %s", len(found), ref, found[0].ID)
 }
 
 func (a *app) syncDistrust() *cobra.Command {
@@ -194,7 +194,7 @@ func (a *app) syncDistrust() *cobra.Command {
 		Use:   "distrust PEER",
 		Short: "Stop trusting a key",
 
-		Long:    "Stops accepting and writing bundles for that key. Data already imported is kept.",
+		Long:    "Stops accepting bundles signed with this key and creating bundles for it. Data that was already\nimported is kept.",
 		Example: "  service sync distrust adas-laptop --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := a.findPeer(cmd.Context(), args[0])
@@ -217,11 +217,12 @@ func (a *app) syncWriteBundle() *cobra.Command {
 	var to string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "bundle FILE", Short: "Write the changes the other side lacks to a signed, encrypted file",
-		Long: `Writes a file with everything in the assessment that the other side lacks, as far as known
-here, signed with this organization's key and encrypted for the recipient's key. Transfer
-it by any means; the other side imports it with ` + "`service sync import`" + ` and replies with a bundle.
-A clone's changes count as sent once the reply is imported; until then they are written again.`,
+		Use: "bundle FILE", Short: "Write changes for another party to a signed, encrypted file",
+		Long: `Writes a file with all data of the assessment that, as far as this machine knows, the other party
+doesn't have yet. The file is signed with this organization's key and encrypted for the recipient.
+Transfer it by any means. The other party imports it with ` + "`service sync import`" + ` and replies with a
+bundle. The changes of a clone are considered sent only after the reply was imported; until then,
+each new bundle contains them again.`,
 		Example: "  service sync bundle monday.bundle --to adas-laptop\n" +
 			"  service sync bundle begin.bundle --to adas-laptop --include-catalog\n  service sync bundle new.bundle --to acme --publish",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -249,9 +250,9 @@ A clone's changes count as sent once the reply is imported; until then they are 
 			return a.saveDownload(f, args[0], force)
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "recipient, as listed by sync peers (default: the last one, or the only one)")
-	cmd.Flags().BoolVar(&in.Body.IncludeCatalog, "include-catalog", false, "include the catalog version, for recipients without it")
-	cmd.Flags().BoolVar(&in.Body.Publish, "publish", false, "make the other side the remote of an assessment created here")
+	cmd.Flags().StringVar(&to, "to", "", "recipient, as listed by \"service sync peers\" (default: the last or only recipient)")
+	cmd.Flags().BoolVar(&in.Body.IncludeCatalog, "include-catalog", false, "include the catalog version, for recipients that don't have it")
+	cmd.Flags().BoolVar(&in.Body.Publish, "publish", false, "make the other party's copy the remote of an assessment created on this machine")
 	addForceFlag(cmd, &force)
 	return cmd
 }
@@ -260,12 +261,12 @@ func (a *app) syncApplyBundle() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Import a bundle signed by a trusted key",
-		Long: `Imports a bundle. On the remote, the clone's changes are applied as the account its key is
-trusted for; its decisions are applied only if the key is trusted with --may approve. On a
-clone, the remote's changes are merged, and changes that were sent are marked as received.
-The first bundle of an assessment creates a clone of it. A bundle is rejected if it is
-damaged, outdated, meant for someone else, signed with an untrusted or expired key, or from
-a remote whose key may not send the decisions it contains.`,
+		Long: `Imports a bundle. On the remote, changes from the clone are applied as the account that its key is
+trusted for; decisions are applied only if the key is trusted with --may approve. On a clone, the
+remote's changes are merged, and changes that were sent are marked as received. The first bundle
+of an assessment creates a clone of it. A bundle is rejected if it is damaged, outdated, meant for
+someone else, or signed with an untrusted or expired key. It is also rejected if it contains
+decisions from a remote whose key is not trusted with --may approve.`,
 		Example: "  service sync import monday.bundle --dry-run\n  service sync import monday.bundle",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := openFile(cmd.Context(), args[0], api.MaxUploadBytes)
@@ -297,7 +298,7 @@ func renderAppliedBundle(p *print.Page, t *api.ImportedSyncBundle) {
 	}
 	switch {
 	case t.AlreadyImported:
-		p.Text("It was already imported; nothing changed.")
+		p.Text("This bundle was already imported; nothing was changed.")
 		return
 	case t.Role == "remote":
 		p.Text(
@@ -324,13 +325,13 @@ func renderAppliedBundle(p *print.Page, t *api.ImportedSyncBundle) {
 	case t.DryRun:
 	case t.Conflicts > 0:
 		p.Text(
-			"%s to resolve on the remote; list them with `service sync conflicts`.",
+			"%s must be resolved on the remote; to list conflicts, run `service sync conflicts`.",
 			prose.Count(t.Conflicts, "conflict", "conflicts"),
 		)
 	case t.Role == "remote":
-		p.Text("Write the reply with `service sync bundle FILE`.")
+		p.Text("To write the reply, run `service sync bundle FILE`.")
 	}
 	if t.More {
-		p.Text("The bundle was full: the other side must write another.")
+		p.Text("This bundle could not hold all changes. Ask the other party for another bundle.")
 	}
 }

@@ -36,10 +36,10 @@ func (a *app) syncCommand() *cobra.Command {
 	var dryRun bool
 	cmd := makeCommandGroup(&cobra.Command{
 		Use: "sync", Short: "Work on a clone of an assessment offline and sync it",
-		Long: `Pushes changes made in the local clone to its remote and pulls the remote's changes.
-Changes to different items, or to different fields of an item, are merged;
-changes to the same field are a conflict, and you choose between the two values. Offline
-submissions, approvals and transitions are repeated on the remote, under its rules.`,
+		Long: `Pushes changes made in the local clone to its remote, and pulls changes from the remote.
+Changes to different items, or to different fields of an item, are merged. If the same field
+was changed on both sides, there is a conflict, and you choose one of the two values.
+Submissions, approvals and transitions made offline are repeated on the remote, under its rules.`,
 		Example: "  service sync clone https://grc.acme.example 'Acme 2026'\n  service sync\n  service sync --dry-run\n  service sync conflicts",
 	}, a.syncClone(), a.syncPublish(), a.syncStatus(), a.syncConflicts(), a.syncResolveConflict(), a.syncDetach(),
 		a.syncShowKey(), a.syncTrust(), a.syncPeers(), a.syncDistrust(), a.syncWriteBundle(), a.syncApplyBundle())
@@ -69,7 +69,7 @@ func (a *app) printSyncResult(got *syncResult) error {
 	return a.out.PrintPage(func(p *print.Page) {
 		if got.DryRun {
 			p.Text(
-				"Would push %s and %s; the remote would apply %d, with %s. Would pull %s.",
+				"Would push %s and %s. The remote would apply %d of the changes, with %s. Would pull %s.",
 				prose.Count(got.Sent, "change", "changes"),
 				prose.Count(got.Files, "file", "files"),
 				got.Applied,
@@ -88,7 +88,7 @@ func (a *app) printSyncResult(got *syncResult) error {
 			p.ListItem(0, "%s", n)
 		}
 		if got.Conflicts > 0 && !got.DryRun {
-			p.Text("%s to resolve; list them with `service sync conflicts`.", prose.Count(got.Conflicts, "conflict", "conflicts"))
+			p.Text("%s must be resolved; to list conflicts, run `service sync conflicts`.", prose.Count(got.Conflicts, "conflict", "conflicts"))
 		}
 	})
 }
@@ -148,13 +148,13 @@ func (a *app) openCloneAndRemote(ctx context.Context) (*api.SyncStatus, *client.
 	if st.Role != "clone" {
 		return nil, nil, nil, withHint(
 			usageError("the assessment is not a clone"),
-			"clone one with `service sync clone URL ASSESSMENT`, or publish this one with `service sync publish URL`",
+			"clone an assessment with `service sync clone URL ASSESSMENT`, or publish this assessment with `service sync publish URL`",
 		)
 	}
 	if st.Server == "" {
 		return nil, nil, nil, withHint(
-			runtimeError("this clone was made from a bundle of %s and has no server", st.PeerName),
-			"write a bundle for them with `service sync bundle FILE`, import theirs with `service sync import FILE`",
+			runtimeError("this clone was created from a bundle from %s and has no server", st.PeerName),
+			"write a bundle with `service sync bundle FILE`, and import bundles from the other party with `service sync import FILE`",
 		)
 	}
 	remote, disconnect, err := a.connectRemote(ctx, st.Server, st.OrganizationID, token)
@@ -166,7 +166,7 @@ func withRerunHint(err error) error {
 	if !errors.Is(err, client.ErrConnectionLost) {
 		return err
 	}
-	return withHint(err, "run the same command again: it continues where it stopped, and nothing is applied twice")
+	return withHint(err, "run the same command again; the sync continues where it stopped, and no change is applied twice")
 }
 
 // withRemoteHint adds a hint to an error from the remote of a clone, for example if the remote is
@@ -175,9 +175,9 @@ func withRemoteHint(err error, st *api.SyncStatus) error {
 	if api.IsCode(err, api.CodeNotFound) {
 		return withHint(
 			err,
-			"%s no longer recognizes this clone; your local data is kept. If the assessment was deleted there, detach "+
-				"this one with `service sync detach` and publish it again with `service sync publish %s`; "+
-				"if syncing was turned off there, make a new clone in a separate folder: `service --data FOLDER sync clone %s %s`",
+			"%s no longer recognizes this clone; your local data is kept. If the assessment was deleted on the server, detach "+
+				"the clone with `service sync detach` and publish it again with `service sync publish %s`. "+
+				"If syncing was turned off on the server, create a new clone in a separate folder with `service --data FOLDER sync clone %s %s`",
 			st.Server,
 			st.Server,
 			st.Server,
@@ -193,8 +193,8 @@ func withRemoteHint(err error, st *api.SyncStatus) error {
 	if api.IsCode(err, api.CodeForbidden) {
 		return withHint(
 			err,
-			"your local changes are kept. If %s is no longer a member there, an owner or admin can sign in on "+
-				"this machine (`service login %s`) and run `service sync`; the changes then await a decision there",
+			"your local changes are kept. If %s is no longer a member of the organization, an owner or admin can sign in on "+
+				"this machine (`service login %s`) and run `service sync`; the changes then await a decision on the server",
 			st.Account,
 			st.Server,
 		)
@@ -204,7 +204,7 @@ func withRemoteHint(err error, st *api.SyncStatus) error {
 	}
 	return withHint(
 		err,
-		"check that the server is running and reachable; nothing is lost. If its address changed, continue with `service sync clone ADDRESS %s`",
+		"nothing is lost; check that the server is running and reachable. If its address has changed, run `service sync clone ADDRESS %s`",
 		st.AssessmentID,
 	)
 }
@@ -346,9 +346,9 @@ func findRemoteAssessment(ctx context.Context, remote *client.Client, ref string
 	case 1:
 		return &found[0], nil
 	case 0:
-		return nil, runtimeError("no assessment %q on the server", ref)
+		return nil, runtimeError("there is no assessment %q on the server", ref)
 	}
-	return nil, usageError("%d assessments on the server are named %q; give an id, e.g. %s", len(found), ref, found[0].ID)
+	return nil, usageError("%d assessments on the server are named %q; specify the assessment by its id, e.g. %s", len(found), ref, found[0].ID)
 }
 
 func hostname() string {
@@ -363,9 +363,10 @@ func (a *app) syncClone() *cobra.Command {
 	var withCatalog bool
 	cmd := &cobra.Command{
 		Use: "clone URL ASSESSMENT", Short: "Clone an assessment from a server to work offline",
-		Long: `Copies an assessment from a server you are signed in to into the local data folder:
-documents, passages, scope, deliverables, decisions, comments and events. Work on it as on
-any other; ` + "`service sync`" + ` syncs both. If interrupted, run the same command again.`,
+		Long: `Copies an assessment from a server to the local data folder, with its documents, passages, scope,
+deliverables, decisions, comments and events. You must be signed in to the server. Work on the copy
+as on any other assessment; ` + "`service sync`" + ` syncs it with the server. If cloning is interrupted, run
+the same command again.`,
 		Example: "  service login https://grc.acme.example\n  service sync clone https://grc.acme.example 'Acme 2026'\n" +
 			"  service sync clone https://grc.acme.example ID --include-catalog",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -384,7 +385,7 @@ any other; ` + "`service sync`" + ` syncs both. If interrupted, run the same com
 			return a.printSyncResult(got)
 		},
 	}
-	cmd.Flags().BoolVar(&withCatalog, "include-catalog", false, "also copy the catalog version if it is missing here")
+	cmd.Flags().BoolVar(&withCatalog, "include-catalog", false, "also copy the catalog version if the local data folder doesn't have it")
 	return cmd
 }
 
@@ -405,7 +406,7 @@ func (a *app) cloneAssessment(ctx context.Context, remote *client.Client, server
 		case "none":
 			return nil, withHint(
 				runtimeError("%s already exists in this data folder and is not a clone", one.Name),
-				"clone it into a folder of its own: `service --data FOLDER sync clone %s %s`",
+				"clone the assessment into a separate data folder with `service --data FOLDER sync clone %s %s`",
 				server,
 				one.ID,
 			)
@@ -429,7 +430,7 @@ func (a *app) cloneAssessment(ctx context.Context, remote *client.Client, server
 		}
 	}
 	if err != nil {
-		return nil, withHint(err, "if the catalog is missing, import the release %s or add --include-catalog", joined.CatalogLabel)
+		return nil, withHint(err, "if the catalog is missing, import release %s of the catalog or add --include-catalog", joined.CatalogLabel)
 	}
 	return a.syncUntilDone(ctx, remote, st, false)
 }
@@ -456,9 +457,9 @@ func (a *app) syncPublish() *cobra.Command {
 	var withCatalog bool
 	cmd := &cobra.Command{
 		Use: "publish URL", Short: "Publish a local assessment to a server",
-		Long: `Publishes an assessment created in this data folder to a server. The server becomes its
-remote, and the copy here a clone. Transitions and decisions are repeated on the server
-in your name, as far as its rules allow.`,
+		Long: `Publishes an assessment that was created in this data folder to a server. The assessment on the
+server becomes the remote, and the local copy becomes a clone. Transitions and decisions are
+repeated on the server in your name, as far as the server's rules allow.`,
 		Example: "  service sync publish https://grc.acme.example -a 'Acme 2026'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -475,7 +476,7 @@ in your name, as far as its rules allow.`,
 			return a.printSyncResult(got)
 		},
 	}
-	cmd.Flags().BoolVar(&withCatalog, "include-catalog", false, "also copy the catalog version if the server lacks it")
+	cmd.Flags().BoolVar(&withCatalog, "include-catalog", false, "also copy the catalog version if the server doesn't have it")
 	return cmd
 }
 
@@ -510,8 +511,8 @@ func (a *app) publishAssessment(ctx context.Context, remote *client.Client, serv
 func (a *app) syncStatus() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show unsent changes, conflicts and clones",
-		Long: "For a clone, shows its unsent changes; for a remote, its clones and how far they are\n" +
-			"behind; for both, the number of open conflicts.",
+		Long: "For a clone, shows the changes that have not been sent yet. For a remote, shows its clones and\n" +
+			"how many changes each one has not received yet. For both, shows the number of open conflicts.",
 		Example: "  service sync status\n  service sync status -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			st, err := a.currentSyncStatus(cmd.Context())
@@ -524,11 +525,11 @@ func (a *app) syncStatus() *cobra.Command {
 					p.Text("The assessment is not synced.")
 					return
 				case "remote":
-					p.Text("This is the remote. %s.", prose.Count(len(st.Replicas), "clone", "clones"))
+					p.Text("This is the remote copy. It has %s.", prose.Count(len(st.Replicas), "clone", "clones"))
 					for _, r := range st.Replicas {
 						p.ListItem(
 							0,
-							"%s on %s, last seen %s, %s behind",
+							"clone of %s on %s, last seen on %s, %s behind",
 							r.UserName,
 							r.Name,
 							print.FormatTime(r.SeenAt),
@@ -537,9 +538,9 @@ func (a *app) syncStatus() *cobra.Command {
 					}
 				default:
 					p.Text(
-						"Clone of %s, as %s.",
+						"Clone of %s, with the account %s.",
 						cmp.Or(st.Server, st.PeerName+" (by bundles)"),
-						cmp.Or(st.Account, "the account that the key is trusted for"),
+						cmp.Or(st.Account, "that the key is trusted for"),
 					)
 					if st.SyncedAt != nil {
 						p.Text("Last synced %s.", print.FormatTime(*st.SyncedAt))
@@ -560,9 +561,9 @@ func (a *app) syncConflicts() *cobra.Command {
 	var all bool
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "conflicts", Short: "List conflicts, with both values",
-		Long: "Lists the assessment's open conflicts, newest first. Each shows the common base, the\n" +
-			"remote's value and the clone's value, with author and time.",
+		Use: "conflicts", Short: "List conflicts with the values of both sides",
+		Long: "Lists the assessment's open conflicts, newest first. For each conflict, shows the last common value,\n" +
+			"the remote's value and the clone's value, with author and time.",
 		Example: "  service sync conflicts\n  service sync conflicts --all -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -619,8 +620,9 @@ func (a *app) syncResolveConflict() *cobra.Command {
 	var side, value string
 	cmd := &cobra.Command{
 		Use: "resolve CONFLICT", Short: "Resolve a conflict",
-		Long: "Resolves a conflict: --keep remote keeps the remote's value, --keep clone the clone's value,\n" +
-			"--value sets another. It is resolved on the remote; a clone gets the result with the next\n`service sync`.",
+		Long: "Resolves a conflict. --keep remote keeps the remote's value, --keep clone keeps the clone's value,\n" +
+			"and --value sets another value. The conflict is resolved on the remote; a clone receives the result\n" +
+			"with the next `service sync`.",
 		Example: "  service sync resolve ID --keep clone\n  service sync resolve ID --value 'Head of IT'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -644,11 +646,13 @@ func (a *app) syncResolveConflict() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Print(made, func(p *print.Page) { p.Text("Resolved: %s. A clone gets the result with `service sync`.", made.Choice) })
+			return a.out.Print(made, func(p *print.Page) {
+				p.Text("Resolved: %s. To get the result on a clone, run `service sync`.", made.Choice)
+			})
 		},
 	}
-	addChoiceFlag(cmd.Flags(), &side, "keep", []string{"remote", "clone"}, "whose value to keep: remote or clone")
-	cmd.Flags().StringVar(&value, "value", "", "set this value (text or JSON)")
+	addChoiceFlag(cmd.Flags(), &side, "keep", []string{"remote", "clone"}, "side whose value is kept: remote or clone")
+	cmd.Flags().StringVar(&value, "value", "", "new value to set (text or JSON)")
 	return cmd
 }
 
@@ -670,7 +674,7 @@ func (a *app) resolveSyncConflict(ctx context.Context, in *api.ResolveSyncInput)
 		return call(ctx, a, api.ResolveSyncConflict, in)
 	}
 	if st.Server == "" {
-		return nil, runtimeError("conflicts are resolved on the remote, by %s; the resolution comes with their next bundle", st.PeerName)
+		return nil, runtimeError("conflicts are resolved on the remote, by %s; you receive the result with the next bundle from there", st.PeerName)
 	}
 	remote, disconnect, err := a.connectRemote(ctx, st.Server, st.OrganizationID, a.flags.Token)
 	if err != nil {
@@ -684,7 +688,7 @@ func (a *app) syncDetach() *cobra.Command {
 	var skipPrompt bool
 	cmd := &cobra.Command{
 		Use: "detach", Short: "Stop syncing an assessment; its data is kept",
-		Long:    "Stops syncing the assessment. A clone keeps its unsent changes locally; the clones of a\nremote can no longer push changes.",
+		Long:    "Stops syncing the assessment. On a clone, unsent changes are kept locally. If the assessment is a\nremote, its clones can no longer push changes.",
 		Example: "  service sync detach --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())

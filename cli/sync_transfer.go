@@ -29,8 +29,8 @@ const (
 	maxBytesPerRequest = 8 << 20
 )
 
-// transferMissingFiles copies the files of a batch that the other side lacks and returns their number. In a dry
-// run it only counts them.
+// transferMissingFiles copies the files of a batch that the other side doesn't have yet, and returns their number. In
+// a dry run it only counts them.
 func transferMissingFiles(ctx context.Context, from, to *client.Client, p *api.SyncBatch, dryRun bool) (n int, err error) {
 	if len(p.Files) == 0 {
 		return 0, nil

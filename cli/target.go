@@ -28,7 +28,7 @@ func (a *app) readContexts() (*contexts.Config, error) {
 // changeContexts applies change to the stored contexts.
 func (a *app) changeContexts(change func(*contexts.Config) error) error {
 	if a.configDir() == "" {
-		return withHint(runtimeError("no folder to store contexts in"), "set HOME or XDG_CONFIG_HOME")
+		return withHint(runtimeError("there is no folder to store contexts in"), "set the environment variable HOME or XDG_CONFIG_HOME")
 	}
 	return a.explainContextsError(a.contextStore().Update(change))
 }
@@ -59,7 +59,7 @@ func (a *app) chooseTarget(contextName string, origins map[string]origin) error 
 	t := &a.flags.Target
 	targetOrigin, contextOrigin := max(origins["server"], origins["data"]), origins["context"]
 	if contextOrigin == originFlag && targetOrigin == originFlag {
-		return withHint(usageError("--context can't be combined with --server or --data"), "give one of them")
+		return withHint(usageError("--context can't be combined with --server or --data"), "use only one of these flags")
 	}
 	if origins["data"] > origins["server"] {
 		t.Server = ""
@@ -143,7 +143,7 @@ func (a *app) saveRenewedSession(name, secret, token string, ends time.Time) {
 	_ = store.Update(func(b *contexts.Config) error {
 		c := b.Find(name)
 		if c == nil || !c.HasSecret() {
-			return errors.New("it has been signed out in the meantime")
+			return errors.New("the context was signed out in the meantime")
 		}
 		if !ends.IsZero() {
 			ends = ends.UTC()
@@ -200,7 +200,7 @@ func (a *app) requireServer(subject string) error {
 		return nil
 	}
 	return withHint(
-		usageError("%s requires a server, but the target is the local data folder", subject),
+		usageError("%s requires a server, but this command would use the local data folder", subject),
 		"sign in with `service login URL`, or choose a context with `service use NAME`",
 	)
 }

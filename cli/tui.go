@@ -36,22 +36,22 @@ type TerminalOptions struct {
 func (a *app) tuiCommand() *cobra.Command {
 	var mouse bool
 	cmd := &cobra.Command{
-		Use: "tui [ID|NAME]", Short: "Browse and review in the terminal", ValidArgsFunction: a.completeAssessments(),
-		Long: `Opens the terminal interface: the status of an assessment and the review of its
-Statement of Applicability, gaps, maturity and plan, item by item or many at once.
-? shows every key. ` + "`service`" + ` alone does the same.`,
+		Use: "tui [ID|NAME]", Short: "Browse and review assessments in the terminal", ValidArgsFunction: a.completeAssessments(),
+		Long: `Opens the terminal interface, which shows the status of an assessment. In it, you can review the
+Statement of Applicability, gaps, maturity and plan, one item at a time or many at once. Press ?
+to see all keys. ` + "`service`" + ` without a command also opens the terminal interface.`,
 		Example: "  service tui\n  service tui \"Acme 2026\" --mouse\n  service tui --context work",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.RunTerminal == nil {
 				return withHint(
-					usageError("input and output must be a terminal"),
-					"use other commands; list them with `service --help`",
+					usageError("the terminal interface requires a terminal for input and output"),
+					"use the other commands; `service --help` lists them",
 				)
 			}
 			return a.runTerminalInterface(cmd.Context(), args, mouse)
 		},
 	}
-	cmd.Flags().BoolVar(&mouse, "mouse", false, "enable the mouse; select text with Shift")
+	cmd.Flags().BoolVar(&mouse, "mouse", false, "enable the mouse; to select text, hold down Shift")
 	return cmd
 }
 

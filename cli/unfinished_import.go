@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// rememberImport remembers that an import of files into an assessment has begun. The returned function is called once all
-// files are there; without it, later runs report what is missing.
+// rememberImport remembers that an import of files into an assessment has begun. The caller calls the returned
+// function once all files have been imported. Otherwise, later runs report the missing files.
 func (a *app) rememberImport(assessment string, paths []string) (finished func()) {
 	full := make([]string, len(paths))
 	for i, p := range paths {
@@ -37,7 +37,7 @@ func (a *app) printUnfinishedImport(ctx context.Context, assessment *api.Assessm
 		return ctx.Err()
 	}
 	if err != nil {
-		a.printNotice("The last import into %q was interrupted, and its files can't be read now: %v. Repeat it with `%s`.", assessment.Name, err, again)
+		a.printNotice("The last import into %q was interrupted, and its files can't be read now: %v. To repeat the import, run `%s`.", assessment.Name, err, again)
 		return nil
 	}
 	docs, err := a.listDocuments(ctx, assessment.ID)
@@ -55,7 +55,7 @@ func (a *app) printUnfinishedImport(ctx context.Context, assessment *api.Assessm
 		}
 	}
 	if missing > 0 {
-		a.printNotice("The last import into %q was interrupted: %d of the %d files in %s are not in the assessment. Add them with `%s`.",
+		a.printNotice("The last import into %q was interrupted: %d of the %d files in %s were not added. To add the missing files, run `%s`.",
 			assessment.Name, missing, len(files), strings.Join(paths, ", "), again)
 	}
 	return nil

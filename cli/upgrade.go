@@ -83,7 +83,8 @@ const (
 func (a *app) upgradeCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "upgrade", Short: "Check for a newer version",
-		Long:    `The program never checks for new versions on its own and never replaces itself. ` + "`service\nupgrade check`" + ` checks once and shows how to upgrade.`,
+		Long: `The program never checks for new versions on its own and never replaces itself. Run
+` + "`service upgrade check`" + ` to check once and to see how to upgrade.`,
 		Example: "  service upgrade check",
 	}, a.upgradeCheck())
 }
@@ -93,14 +94,14 @@ func (a *app) upgradeCheck() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use: "check", Short: "Compare this version with the newest release",
-		Long: `Asks the releases address for the newest release and compares it with this version. Nothing
-but the request is sent. The address comes from --url, otherwise from SERVICE_RELEASES_URL
-or releases-url in the configuration file, otherwise from this build. It must return a
-release or a list of releases in the format of GitHub, Gitea and Forgejo.
+		Long: `Looks up the newest release at the releases address and compares it with this version. No data is
+sent except the request itself. The address is read from --url, then from SERVICE_RELEASES_URL or
+releases-url in the configuration file, and otherwise from this build. The response must be a
+release or a list of releases in the format used by GitHub, Gitea and Forgejo.
 
-It shows the checksum of the file for this system, and the addresses of the signature, the
-list of components (SBOM) and the provenance. The exit code is 0 if this version is the
-newest, and 1 if there is a newer one or the release's checksums contradict each other.`,
+Also shows the checksum of the file for this system, and the addresses of the signature, the list
+of components (SBOM) and the provenance. The exit code is 0 if this version is the newest, and 1 if
+there is a newer version or the release's checksums contradict each other.`,
 		Example: "  service upgrade check\n  service upgrade check --url " +
 			"https://git.acme.example/api/v1/repos/tools/service/releases/latest\n  service upgrade check -o json --jq .newer_available",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -113,7 +114,7 @@ newest, and 1 if there is a newer one or the release's checksums contradict each
 				}
 			}
 			if address == "" || a.Releases.Read == nil {
-				return withHint(usageError("this build has no releases address"), "give one with --url, or set SERVICE_RELEASES_URL")
+				return withHint(usageError("this build of the program has no releases address"), "specify an address with --url, or set SERVICE_RELEASES_URL")
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
@@ -121,7 +122,7 @@ newest, and 1 if there is a newer one or the release's checksums contradict each
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return withHint(
 					runtimeError("%s did not answer within %s", redactPassword(address), timeout),
-					"try again, or wait longer with --timeout",
+					"try again, or set a longer time limit with --timeout",
 				)
 			}
 			if err != nil {
@@ -132,19 +133,19 @@ newest, and 1 if there is a newer one or the release's checksums contradict each
 			}
 			switch {
 			case u.Problem != "":
-				return &exitError{code: exitVerdict, err: errors.New(u.Problem), hint: "don't install it; report it to the publisher"}
+				return &exitError{code: exitVerdict, err: errors.New(u.Problem), hint: "don't install this release; report the problem to its publisher"}
 			case orZero(u.Newer):
 				return &exitError{
 					code: exitVerdict,
-					err:  fmt.Errorf("%s is available; this is %s", u.Latest, u.Current),
+					err:  fmt.Errorf("version %s is available; this is version %s", u.Latest, u.Current),
 					hint: "back up the data folder first, then upgrade as shown above",
 				}
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&address, "url", "", "releases address to query")
-	cmd.Flags().DurationVar(&timeout, "timeout", releaseTimeout, "how long to wait for the answer")
+	cmd.Flags().StringVar(&address, "url", "", "address to look up releases at")
+	cmd.Flags().DurationVar(&timeout, "timeout", releaseTimeout, "how long to wait for the response")
 	return cmd
 }
 
@@ -199,9 +200,9 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgradeInfo, e
 	listed := findChecksum(sums, u.Archive.Name)
 	switch {
 	case listed == "":
-		u.Problem = "the release's checksums don't list " + u.Archive.Name
+		u.Problem = "the release's checksum file does not list " + u.Archive.Name
 	case digest != "" && !strings.EqualFold(digest, listed):
-		u.Problem = fmt.Sprintf("the checksum of %s is %s in the checksum file but %s at the releases address", u.Archive.Name, listed, digest)
+		u.Problem = fmt.Sprintf("the checksum of %s is %s according to the checksum file, but %s according to the releases address", u.Archive.Name, listed, digest)
 	default:
 		u.Archive.SHA256 = listed
 	}
@@ -279,23 +280,23 @@ func upgradeSteps(executable, system string) []string {
 		return []string{"go install github.com/scf-service/service/cmd/service@latest"}
 	case system == "linux" && (at == "/usr/bin/service" || at == "/usr/sbin/service"):
 		return []string{
-			"download the .deb, .rpm or .apk of the release and verify it",
-			"sudo apt install ./service_VERSION_linux_ARCH.deb, or sudo dnf install, or sudo apk add",
+			"download the release's .deb, .rpm or .apk package and verify it",
+			"install the package, for example with sudo apt install ./service_VERSION_linux_ARCH.deb (or sudo dnf install, or sudo apk add)",
 		}
 	case at == "/service":
 		return []string{"use the image of the new version and restart the container on the same volume"}
 	}
-	return []string{"download the archive of the release and verify it", "replace this file with the program: " + executable}
+	return []string{"download the release's archive and verify it", "replace this file with the program from the archive: " + executable}
 }
 
 func renderUpgrade(p *print.Page, u *upgradeInfo) {
 	switch {
 	case u.Newer == nil:
-		p.Title("This is %s, an unreleased build; the newest release is %s", u.Current, u.Latest)
+		p.Title("This is version %s, an unreleased build; the newest release is %s", u.Current, u.Latest)
 	case *u.Newer:
-		p.Title("A newer version is available: %s; this is %s", u.Latest, u.Current)
+		p.Title("A newer version is available: %s (this is version %s)", u.Latest, u.Current)
 	default:
-		p.Title("This is %s; no newer version is available", u.Current)
+		p.Title("This is version %s; no newer version is available", u.Current)
 	}
 	fields := []print.Field{field("released", formatTimePtr(u.PublishedAt)), field("notes", u.Page)}
 	if u.Archive != nil {

@@ -98,7 +98,7 @@ func TestUpgradeCheck(t *testing.T) {
 		code               int
 		says               string
 	}{
-		{"newer", shippedWith("v2.0.0", "sha256:"+sum), sums, 1, "A newer version is available: 2.0.0; this is 1.2.3"},
+		{"newer", shippedWith("v2.0.0", "sha256:"+sum), sums, 1, "A newer version is available: 2.0.0 (this is version 1.2.3)"},
 		{"newer, checksum by the list", shippedWith("v2.0.0", ""), sums, 1, sum},
 		{"the same", shippedWith("v1.2.3", ""), sums, 0, "no newer version is available"},
 		{"older", shippedWith("v1.2.2", ""), sums, 0, "no newer version is available"},
@@ -115,8 +115,8 @@ func TestUpgradeCheck(t *testing.T) {
 			1,
 			"A newer version is available: 2.0.0",
 		},
-		{"sums that contradict", shippedWith("v2.0.0", "sha256:"+strings.Repeat("cd", 32)), sums, 1, "hint: don't install it"},
-		{"sums without the file", shippedWith("v2.0.0", "sha256:"+sum), "nothing\n", 1, "don't list " + file},
+		{"sums that contradict", shippedWith("v2.0.0", "sha256:"+strings.Repeat("cd", 32)), sums, 1, "hint: don't install this release"},
+		{"sums without the file", shippedWith("v2.0.0", "sha256:"+sum), "nothing\n", 1, "does not list " + file},
 		{"no files", `{"tag_name": "v2.0.0"}`, "", 1, "none for"},
 		{"no release", `{"message": "hello"}`, "", 3, "no published release"},
 		{"an empty list", `[]`, "", 3, "no published release"},
@@ -149,7 +149,7 @@ func TestUpgradeIsAskedOnlyWhenTold(t *testing.T) {
 	w.want(w.run("upgrade", "check", "--url", "https://elsewhere.example"), 3, "nothing at that address")
 	w.want(w.run("upgrade", "check", "--timeout", "-1s"), 2, "invalid --timeout")
 	delete(w.env, "SERVICE_RELEASES_URL")
-	w.want(w.run("upgrade", "check"), 2, "this build has no releases address", "SERVICE_RELEASES_URL")
+	w.want(w.run("upgrade", "check"), 2, "this build of the program has no releases address", "SERVICE_RELEASES_URL")
 	// A build between releases is neither older nor newer.
 	w.version = "v1.2.3-4-gabcdef0"
 	w.want(w.run("upgrade", "check", "--url", address), 0, "an unreleased build")

@@ -130,8 +130,8 @@ func (a *app) warnSlowUploadOnce(remaining int, refused *api.Error) {
 		duration = fmt.Sprintf("%d hours", (minutes+59)/60)
 	}
 	a.progress.Notice(
-		"The server accepts %d files a minute per %s: the remaining %d take about %s. "+
-			"You can interrupt and run the same command again to continue. The server's operator can raise the limit:\n"+
+		"The server accepts %d files per minute per %s, so uploading the remaining %d will take about %s. "+
+			"You can interrupt this command and run it again later to continue. The server's operator can raise the limit:\n"+
 			"  service daemon %s",
 		perMinute,
 		holder,
@@ -222,7 +222,7 @@ func (a *app) describeTrainingProgress(ctx context.Context) string {
 	if err != nil || status.Training == nil {
 		return ""
 	}
-	return fmt.Sprintf("training on catalog %s: %d%% (once)", status.Training.Label, status.Training.Progress)
+	return fmt.Sprintf("training on catalog %s (needed only once): %d%%", status.Training.Label, status.Training.Progress)
 }
 
 // showWaitingProgress shows how many documents have been read, or how far the training of search has progressed, while

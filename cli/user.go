@@ -13,8 +13,8 @@ import (
 func (a *app) userCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "user", Short: "Manage all users of a server (platform admins only)",
-		Long: `The users of all organizations of a server. Only a platform admin can list and ban
-them; for the users of one organization see ` + "`service member`" + `.`,
+		Long: `Manages the users of all organizations on a server. Only a platform admin can list and ban
+users. To manage the users of a single organization, use ` + "`service member`" + `.`,
 		Example: "  service user list --query acme\n  service user ban bo@acme.example --reason 'left the company' --yes\n" +
 			"  service user password-link bo@acme.example",
 	}, a.userList(), a.userBan(), a.userUnban(), a.userPasswordLink())
@@ -27,7 +27,7 @@ func (a *app) userList() *cobra.Command {
 		Use:   "list",
 		Short: "List all users",
 
-		Long:    "Lists the users of all organizations.",
+		Long:    "Lists the users of all organizations on the server.",
 		Example: "  service user list\n  service user list --status banned",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := fetchList(cmd.Context(), a, api.ListUsers, &in, l)
@@ -54,8 +54,8 @@ func (a *app) userList() *cobra.Command {
 			}, "No matching users.")
 		},
 	}
-	addChoiceFlag(cmd.Flags(), &in.Status, "status", []string{"active", "banned", "invited"}, "only this status: active, banned or invited")
-	cmd.Flags().StringVar(&in.Q, "query", "", "only with this text in the email address or name")
+	addChoiceFlag(cmd.Flags(), &in.Status, "status", []string{"active", "banned", "invited"}, "only users with this status: active, banned or invited")
+	cmd.Flags().StringVar(&in.Q, "query", "", "only users whose email address or name contains this text")
 	l.addFlags(cmd, 0)
 	return cmd
 }
@@ -76,7 +76,7 @@ func (a *app) findUser(ctx context.Context, ref string) (*api.User, error) {
 		}
 	}
 	return nil, withHint(
-		runtimeError("no user with the email address or id %q", ref),
+		runtimeError("there is no user with the email address or id %q", ref),
 		"list users with `%s`",
 		a.suggestedCommandLine("user list"),
 	)
@@ -87,12 +87,12 @@ func (a *app) userBan() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
 		Use: "ban USER --reason REASON", Short: "Ban a user from the whole server",
-		Long: "Ends a user's sessions, links and API keys at once, in every organization. The ban can be\n" +
-			"lifted; ended sessions and keys are not restored.",
+		Long: "Immediately ends a user's sessions, links and API keys in all organizations. The ban can be lifted,\n" +
+			"but ended sessions and keys are not restored.",
 		Example: "  service user ban bo@acme.example --reason 'left the company' --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Body.Reason == "" {
-				return withHint(usageError("a ban needs a reason"), "give one with --reason '…'; the user's organizations can read it")
+				return withHint(usageError("a ban requires a reason"), "specify the reason with --reason '…'; the user's organizations can read it")
 			}
 			u, err := a.findUser(cmd.Context(), args[0])
 			if err != nil {
@@ -108,7 +108,7 @@ func (a *app) userBan() *cobra.Command {
 			return a.out.Print(u, func(p *print.Page) { p.Text("%s is banned.", u.Email) })
 		},
 	}
-	cmd.Flags().StringVar(&in.Body.Reason, "reason", "", "why")
+	cmd.Flags().StringVar(&in.Body.Reason, "reason", "", "reason for the ban")
 	addYesFlag(cmd, &sure)
 	return cmd
 }
@@ -116,7 +116,7 @@ func (a *app) userBan() *cobra.Command {
 func (a *app) userUnban() *cobra.Command {
 	return &cobra.Command{
 		Use: "unban USER", Short: "Lift a user's ban",
-		Long: "Lets a banned user sign in again. Ended sessions and API keys are not restored.", Example: "  service user unban bo@acme.example",
+		Long: "Allows a banned user to sign in again. Ended sessions and API keys are not restored.", Example: "  service user unban bo@acme.example",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u, err := a.findUser(cmd.Context(), args[0])
 			if err != nil {
@@ -133,8 +133,8 @@ func (a *app) userUnban() *cobra.Command {
 func (a *app) userPasswordLink() *cobra.Command {
 	return &cobra.Command{
 		Use: "password-link USER", Short: "Create a one-time link for a user to set a new password",
-		Long: `Creates a single-use link, valid for a day, for a user who lost their password. It
-won't be shown again. The user opens it in a browser, or runs ` + "`service login --link LINK`" + `.`,
+		Long: `Creates a single-use link for a user who lost the password. The link is valid for a day and
+won't be shown again. The user opens it in a browser or runs ` + "`service login --link LINK`" + `.`,
 		Example: "  service user password-link bo@acme.example",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u, err := a.findUser(cmd.Context(), args[0])
@@ -148,7 +148,7 @@ won't be shown again. The user opens it in a browser, or runs ` + "`service logi
 				&api.UserInput{UserID: u.ID},
 				func(p *print.Page, made *api.PasswordLink) {
 					p.Text(
-						"With this link, %s can set a new password. It is single-use, expires %s and won't be shown again:",
+						"With this single-use link, %s can set a new password. The link expires on %s and won't be shown again:",
 						u.Email,
 						print.FormatTime(made.ExpiresAt),
 					)

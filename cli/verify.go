@@ -29,12 +29,12 @@ func (a *app) verifyArchiveCommand() *cobra.Command {
 	var key string
 	cmd := &cobra.Command{
 		Use: "verify ARCHIVE", Short: "Verify an exported archive, without a server or data folder",
-		Long: `Checks an archive of ` + "`service assess export`" + ` on its own: the signature, the hash of each
-file, the audit chain, and that each approval applies to exactly the archived content.
-It needs no server or data folder, so anyone who receives the archive can run it.
+		Long: `Verifies an archive created by ` + "`service assess export`" + `: the signature, the hash of each file, the
+audit chain, and that each approval applies to exactly the archived content. This command needs
+no server or data folder, so anyone who receives the archive can run it.
 
-Anyone can create a key and sign with it: compare the printed key with the one you were
-given, or pass that with --key. Exits with 1 if any check fails.`,
+Because anyone can create a key and sign with it, compare the printed key with the key that you
+were given, or pass the expected key with --key. The exit code is 1 if any check fails.`,
 		Example: "  service verify acme-2026.zip\n  service verify acme-2026.zip --key 3f9a0c1d2b4e5f60",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v, err := a.VerifyArchive(cmd.Context(), args[0])
@@ -54,7 +54,7 @@ func (a *app) printVerification(v *Verification, expectedKeyID string) error {
 		v.OK = false
 		v.Findings = append(
 			v.Findings,
-			CheckedItem{OK: false, Subject: "key", Message: fmt.Sprintf("signed by key %s, not by %s", v.KeyID, expectedKeyID)},
+			CheckedItem{OK: false, Subject: "key", Message: fmt.Sprintf("the archive is signed with key %s, not with %s", v.KeyID, expectedKeyID)},
 		)
 	}
 	err := a.out.Print(v, func(p *print.Page) {
@@ -75,5 +75,5 @@ func (a *app) printVerification(v *Verification, expectedKeyID string) error {
 	if err != nil || v.OK {
 		return err
 	}
-	return &exitError{code: exitVerdict, err: fmt.Errorf("verification failed: see the items marked ✗")}
+	return &exitError{code: exitVerdict, err: fmt.Errorf("verification failed; see the items marked ✗")}
 }

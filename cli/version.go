@@ -23,7 +23,7 @@ func (a *app) versionCommand() *cobra.Command {
 func (a *app) completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "completion bash|zsh|fish|powershell", Short: "Write a completion script for a shell",
-		Long: `Writes a script that completes commands, flags, control codes, frameworks and
+		Long: `Writes a script with which the shell completes commands, flags, control codes, frameworks and
 assessments with the Tab key. Load it once per session, or put it where your shell
 looks for completions.`,
 		Example: `  source <(service completion bash)

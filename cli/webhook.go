@@ -16,7 +16,7 @@ func (a *app) webhookCommand() *cobra.Command {
 	return makeCommandGroup(
 		&cobra.Command{
 			Use: "webhook", Short: "Webhooks: URLs that receive events",
-			Long: `A webhook is an https:// URL that receives events, signed according to the
+			Long: `A webhook is an https:// URL that receives events. Events are signed according to the
 Standard Webhooks specification. Failed deliveries are retried for about a day.`,
 			Example: "  service webhook create https://hooks.acme.example/service --event soa.approved > secret.txt\n" +
 				"  service webhook test ID\n  service webhook deliveries ID",
@@ -37,7 +37,7 @@ func (a *app) webhookList() *cobra.Command {
 		Use:   "list",
 		Short: "List the webhooks, without their secrets",
 
-		Long:    "Lists the organization's webhooks. One that keeps failing is paused (not enabled).",
+		Long:    "Lists the organization's webhooks. A webhook that keeps failing is paused (shown as not enabled).",
 		Example: "  service webhook list\n  service webhook list -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			org, err := a.currentOrganization(cmd.Context())
@@ -68,15 +68,15 @@ func (a *app) printWebhookSecret(w *api.NewWebhook, words string) error {
 	if !a.out.IsHumanReadable() {
 		return a.out.PrintRecord(w)
 	}
-	a.printNotice("%s %s. The secret won't be shown again; receivers use it to verify signatures.", words, w.ID)
+	a.printNotice("%s %s. Its secret, which receivers use to verify signatures, won't be shown again.", words, w.ID)
 	return a.out.PrintPage(func(p *print.Page) { p.Text("%s", w.Secret) })
 }
 
 func (a *app) webhookCreate() *cobra.Command {
 	in := &api.CreateWebhookInput{}
 	cmd := &cobra.Command{
-		Use: "create URL", Short: "Create a webhook; its secret is printed once",
-		Long: "Creates a webhook and prints its secret to stdout, once. Without --event it receives\nall events.",
+		Use: "create URL", Short: "Create a webhook and print its secret",
+		Long: "Creates a webhook and prints its secret to stdout. The secret can't be shown again. Without --event,\nthe webhook receives all events.",
 		Example: "  service webhook create https://hooks.acme.example/service > secret.txt\n" +
 			"  service webhook create https://hooks.acme.example/soa --event soa.approved,soa.rejected",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -91,7 +91,7 @@ func (a *app) webhookCreate() *cobra.Command {
 			return a.printWebhookSecret(made, "Created webhook")
 		},
 	}
-	cmd.Flags().StringSliceVar(&in.Body.Events, "event", nil, "send it this event, e.g. soa.approved; repeatable (default: all)")
+	cmd.Flags().StringSliceVar(&in.Body.Events, "event", nil, "type of event to send to the webhook, e.g. soa.approved; repeatable (default: all events)")
 	cmd.Flags().StringVar(&in.Body.Description, "description", "", "description")
 	return cmd
 }
@@ -102,7 +102,7 @@ func (a *app) webhookUpdate() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "update ID", Short: "Change, pause or resume a webhook",
-		Long:    "Changes only what you specify. --enable resumes a paused webhook and sends what is queued.",
+		Long:    "Changes only the settings that you specify. --enable resumes a paused webhook and sends its queued\ndeliveries.",
 		Example: "  service webhook update ID --enable\n  service webhook update ID --url https://hooks.acme.example/v2 --event report.ready",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.WebhookID = args[0]
@@ -121,7 +121,7 @@ func (a *app) webhookUpdate() *cobra.Command {
 			})
 		},
 	}
-	addOptionalFlag(cmd.Flags(), &in.Body.URL, "url", "the new address")
+	addOptionalFlag(cmd.Flags(), &in.Body.URL, "url", "new address of the webhook")
 	addOptionalFlag(cmd.Flags(), &in.Body.Description, "description", "description")
 	cmd.Flags().StringSliceVar(&events, "event", nil, "send only these events")
 	cmd.Flags().BoolVar(&all, "all-events", false, "send all events")
@@ -135,7 +135,7 @@ func (a *app) webhookDelete() *cobra.Command {
 		Use:   "delete ID",
 		Short: "Delete a webhook and its queued deliveries",
 
-		Long:    "Deletes a webhook with its deliveries. To pause it instead, use `service webhook update ID --disable`.",
+		Long:    "Deletes a webhook together with its deliveries. To pause a webhook instead, use\n`service webhook update ID --disable`.",
 		Example: "  service webhook delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.DeleteWebhookInput{WebhookInput: api.WebhookInput{WebhookID: args[0]}}
@@ -150,8 +150,8 @@ func (a *app) webhookDelete() *cobra.Command {
 
 func (a *app) webhookRotateSecret() *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate ID", Short: "Rotate a webhook's secret; the old one stays valid for a day",
-		Long:    "Prints a new secret to stdout. For a day, deliveries are signed with both.",
+		Use: "rotate ID", Short: "Rotate a webhook's secret; the old secret stays valid for a day",
+		Long:    "Prints a new secret to stdout. For a day, deliveries are signed with both the old and the new secret.",
 		Example: "  service webhook rotate ID > secret.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			made, err := call(cmd.Context(), a, api.RotateWebhook, &api.WebhookInput{WebhookID: args[0]})
@@ -166,7 +166,7 @@ func (a *app) webhookRotateSecret() *cobra.Command {
 func (a *app) webhookTest() *cobra.Command {
 	return &cobra.Command{
 		Use: "test ID", Short: "Send a test event",
-		Long:    "Sends an event of the type webhook.test, once, even if it is paused, and shows the response\nreceived within 20 seconds.",
+		Long:    "Sends a single event of the type webhook.test, even if the webhook is paused, and shows the response\nif it arrives within 20 seconds.",
 		Example: "  service webhook test ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := call(cmd.Context(), a, api.TestWebhook, &api.WebhookInput{WebhookID: args[0]})
@@ -182,8 +182,8 @@ func (a *app) webhookTest() *cobra.Command {
 			}
 			if done.Status == "failed" {
 				return withHint(
-					fmt.Errorf("the webhook did not accept it: %s", lastAttemptError(done)),
-					"check the URL and the receiver; `service doctor` checks whether secrets can be read",
+					fmt.Errorf("the webhook's receiver did not accept the test event: %s", lastAttemptError(done)),
+					"check the URL and the receiver; to check that secrets can be read, run `service doctor`",
 				)
 			}
 			return nil
@@ -212,8 +212,8 @@ func (a *app) waitForDelivery(ctx context.Context, webhookID, deliveryID string)
 		}
 		if err := sleep(ctx, a.pollInterval()); err != nil {
 			return nil, withHint(
-				fmt.Errorf("it was not sent within 20 seconds"),
-				"check its status with `service webhook deliveries %s`",
+				fmt.Errorf("the test event was not sent within 20 seconds"),
+				"check the status of the delivery with `service webhook deliveries %s`",
 				webhookID,
 			)
 		}
@@ -249,7 +249,7 @@ func (a *app) webhookDeliveries() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "deliveries ID", Short: "List deliveries, newest first",
-		Long: "Lists deliveries; use -o json to see each attempt.", Example: "  service webhook deliveries ID --status failed",
+		Long: "Lists the deliveries of a webhook. Use -o json to see each attempt.", Example: "  service webhook deliveries ID --status failed",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.WebhookID = args[0]
 			all, err := fetchList(cmd.Context(), a, api.ListDeliveries, &in, l)
@@ -259,7 +259,7 @@ func (a *app) webhookDeliveries() *cobra.Command {
 			return a.printDeliveries(all)
 		},
 	}
-	cmd.Flags().StringVar(&in.Status, "status", "", "only with this status: pending, delivered, retrying or failed")
+	cmd.Flags().StringVar(&in.Status, "status", "", "only deliveries with this status: pending, delivered, retrying or failed")
 	l.addFlags(cmd, defaultEventLimit)
 	return cmd
 }
@@ -267,7 +267,7 @@ func (a *app) webhookDeliveries() *cobra.Command {
 func (a *app) webhookRedeliver() *cobra.Command {
 	return &cobra.Command{
 		Use: "redeliver ID DELIVERY", Short: "Redeliver an event with its original id",
-		Long: "Sends an event again, restarting its attempts.", Example: "  service webhook redeliver ID DELIVERY",
+		Long: "Sends an event again, with a new series of delivery attempts.", Example: "  service webhook redeliver ID DELIVERY",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := call(
 				cmd.Context(),

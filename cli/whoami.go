@@ -25,7 +25,7 @@ func (a *app) whoamiCommand() *cobra.Command {
 		Use:   "whoami",
 		Short: "Show your identity, server and permissions",
 
-		Long:    "Shows your identity on the server or local data folder: user, organization, role,\npermissions and expiry.",
+		Long:    "Shows your identity on the server or in the local data folder: user, organization, role, permissions\nand expiry date.",
 		Example: "  service whoami\n  service whoami --jq .role",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			me, err := a.fetchMe(cmd.Context())
@@ -63,14 +63,14 @@ func (a *app) renderWhoami(p *print.Page, w *whoamiResult) {
 	}
 	admin := ""
 	if w.User.PlatformAdmin {
-		admin = "yes: manages organizations and users of the whole server"
+		admin = "yes (can manage all organizations and users of the server)"
 	}
 	where, until := "the local data folder", formatTimePtr(w.ExpiresAt)
 	if w.Server != nil {
 		where = *w.Server
 	}
 	if until != "" && w.Actor.Type != api.ActorAPIKey {
-		until += ", extended with each use"
+		until += ", extended each time it is used"
 	}
 	var permissions []string
 	for _, one := range w.Permissions {
@@ -88,10 +88,10 @@ func (a *app) renderWhoami(p *print.Page, w *whoamiResult) {
 	switch {
 	case w.Organization != nil:
 	case w.Server == nil:
-		p.Text("No organization is selected. `service org list` shows those of the data folder; name one with --org, or choose it " +
-			"with `service org use ORG`.")
+		p.Text("No organization is selected. To list the organizations in the data folder, run `service org list`. To select one, " +
+			"use --org or run `service org use ORG`.")
 	default:
-		p.Text("You don't belong to an organization here; ask an owner or admin to invite you.")
+		p.Text("You don't belong to any organization here; ask an owner or admin for an invitation.")
 	}
 }
 
@@ -112,5 +112,7 @@ func (a *app) useOrganization(ctx context.Context, word string) error {
 			return err
 		}
 	}
-	return a.out.Print(one, func(p *print.Page) { p.Text("Commands now act in %s, where your role is %s.", one.Name, one.Role) })
+	return a.out.Print(one, func(p *print.Page) {
+		p.Text("Commands now work in the organization %s, where your role is %s.", one.Name, one.Role)
+	})
 }

@@ -127,13 +127,13 @@ func (w workbookImporter[V, I]) importCommand(a *app) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use: "import FILE.xlsx", Short: "Import changes from a workbook",
-		Long: fmt.Sprintf(`Imports changes made in the blue-header columns of a workbook exported with
-'report create --format xlsx'. Preview the changes with --dry-run. If a cell is invalid, or
-its item was changed here since the export, the cell is reported and nothing is imported.
-You can also import a workbook exported from the assessment that this assessment was
-created from.
-Each row is one edit, as with 'service %s edit', with the same permissions and rules. Items
-whose rows were deleted from the workbook are unchanged.`, w.commandName()),
+		Long: fmt.Sprintf(`Imports changes made in the columns with blue headers of a workbook exported with
+'report create --format xlsx'. Preview the changes with --dry-run. If a cell is invalid, or if
+its item was changed in the assessment after the export, the cell is reported and nothing is
+imported. You can also import a workbook that was exported from the assessment from which this
+assessment was created.
+Each row is imported like an edit with 'service %s edit', with the same permissions and rules.
+Items whose rows were deleted from the workbook remain unchanged.`, w.commandName()),
 		Example: fmt.Sprintf(
 			"  service report create --template %s --out lines.xlsx\n  service %s import lines.xlsx --dry-run\n  service %s import lines.xlsx",
 			w.gate,
@@ -154,7 +154,7 @@ whose rows were deleted from the workbook are unchanged.`, w.commandName()),
 			}
 			if from.Assessment != one.ID && (one.CarriedFrom == nil || one.CarriedFrom.AssessmentID != from.Assessment) {
 				return withHint(runtimeError("%s was exported from another assessment (%s), not %q", args[0], from.Assessment, one.Name),
-					"select it with --assessment %s, or export again", print.SafeLine(from.Assessment))
+					"select that assessment with --assessment %s, or export a new workbook from the current one", print.SafeLine(from.Assessment))
 			}
 			v, err := w.fetchNewestVersion(ctx, a)
 			if err != nil {
@@ -257,8 +257,8 @@ func (w workbookImporter[V, I]) planEdits(
 	}
 	if !found {
 		return nil, nil, withHint(
-			runtimeError("the workbook has no items of the %s", w.gate.Title()),
-			"create one with `%s`",
+			runtimeError("the workbook contains no items of the %s", w.gate.Title()),
+			"create a workbook with `%s`",
 			a.suggestedCommandLine("report create --template "+string(w.gate)+" --out lines.xlsx"),
 		)
 	}
@@ -288,11 +288,11 @@ func (w workbookImporter[V, I]) findRowItem(items []I, row *workbook.ChangedRow)
 	}
 	switch len(same) {
 	case 0:
-		return nil, "the item was changed or removed in a newer version since the export; export again and make the change there"
+		return nil, "the item was changed or removed in a newer version after the export; export a new workbook and make the change in it"
 	case 1:
 		return same[0], ""
 	}
-	return nil, "the newest version has several items like it; export again and make the change there"
+	return nil, "the newest version has several items that match this row; export a new workbook and make the change in it"
 }
 
 // conflictMessage returns the error message for an item that was changed since the workbook was exported.
@@ -306,7 +306,7 @@ func (w workbookImporter[V, I]) conflictMessage(item *I, row *workbook.ChangedRo
 		who = " by " + *it.EditedBy
 	}
 	return fmt.Sprintf(
-		"%s was changed%s since the export (revision %d, exported %d); export again and make the change there",
+		"%s was changed%s after the export (now revision %d, exported revision %d); export a new workbook and make the change in it",
 		it.ControlCode,
 		who,
 		it.Revision,
@@ -349,7 +349,7 @@ func (w workbookImporter[V, I]) applyEdits(ctx context.Context, a *app, v *V, ed
 		if err != nil {
 			if n > 0 {
 				a.printNotice(
-					"%s changed before the error; fix it and run the same command again to continue",
+					"%s changed before the error occurred; fix the problem, then run the same command again to continue",
 					prose.Count(n, "item was", "items were"),
 				)
 			}
@@ -427,7 +427,7 @@ func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *work
 			cmp.Or(toOneLine(c.To), "–"),
 		}
 	})
-	renderTextIfEmpty(p, changes, "The workbook matches the %s: nothing to change.", w.gate.Title())
+	renderTextIfEmpty(p, changes, "The workbook matches the %s, so there is nothing to change.", w.gate.Title())
 	for _, n := range result.Skipped {
 		p.Text("Skipped: %s.", n)
 	}
@@ -438,9 +438,9 @@ func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *work
 	p.Text("%s of %s, version %d.", prose.Count(changes, "change", "changes"), prose.Count(result.Items, "item", "items"), result.Version)
 	switch api.VersionStatus(result.Status) {
 	case api.VersionApproved, api.VersionRejected:
-		p.Text("That version is already decided: the changes create the next version, which needs approval.")
+		p.Text("That version has already been approved or rejected, so the changes create the next version, which requires approval.")
 	case api.VersionUnderReview:
-		p.Text("That version is under review: changing it voids the pending approval.")
+		p.Text("That version is under review, so changing it voids the pending approval.")
 	}
 }
 

@@ -24,10 +24,10 @@ func (a *app) workflowCommand() *cobra.Command {
 		Long: `A workflow runs the steps of an assessment in order and pauses where a
 person has to decide. After a crash, it resumes where it stopped.
 
-  full_assessment  all the steps of the lifecycle up to the reports
-  ingest           read what was uploaded
-  gap_refresh      process new evidence, have the SoA approved again, redraft the gaps
-  report           write the reports`,
+  full_assessment  perform all steps of the lifecycle, up to the reports
+  ingest           read the uploaded documents
+  gap_refresh      process new evidence, get the SoA approved again, and regenerate the gaps
+  report           create the reports`,
 		Example: "  service workflow start\n  service workflow watch\n  service workflow list",
 	}, a.workflowStart(), a.workflowList(), a.workflowShow(), a.workflowWatch(), a.workflowCancel(), a.workflowResume(), a.workflowSignal())
 }
@@ -38,9 +38,9 @@ func (a *app) workflowStart() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "start [TYPE]", Short: "Start a workflow and follow it",
 		Long: `Starts a workflow (default: full_assessment) for the assessment and follows it until it
-waits for a person or ends. The exit code is 4 if it waits for an approval, 3 if it failed.
-With --no-wait it returns immediately. Without a daemon on the data folder, a workflow only
-makes progress while a command is running; the next command resumes it.`,
+waits for a person or ends. The exit code is 4 if the workflow waits for an approval, and 3 if
+it failed. With --no-wait, the command returns immediately. If no daemon runs on the data folder,
+a workflow makes progress only while a command is running; the next command resumes it.`,
 		Example: "  service workflow start\n  service workflow start gap_refresh --no-wait\n" +
 			"  service workflow start report --at 2026-12-01T06:00:00Z",
 		ValidArgsFunction: cobra.FixedCompletions(api.WorkflowTypes, cobra.ShellCompDirectiveNoFileComp),
@@ -67,7 +67,7 @@ makes progress while a command is running; the next command resumes it.`,
 			in.AssessmentID = one.ID
 			run, err := call(cmd.Context(), a, api.StartWorkflow, in)
 			if err != nil {
-				return withHint(err, "check its progress with `%s`", a.suggestedCommandLine("workflow list"))
+				return withHint(err, "check the progress of the workflow with `%s`", a.suggestedCommandLine("workflow list"))
 			}
 			if detach || in.Body.StartAt != nil {
 				return a.out.Print(run, func(p *print.Page) { a.renderWorkflowRun(p, run) })
@@ -75,8 +75,8 @@ makes progress while a command is running; the next command resumes it.`,
 			return a.watchWorkflowRun(cmd.Context(), run.ID)
 		},
 	}
-	cmd.Flags().BoolVar(&detach, "no-wait", false, "return at once")
-	cmd.Flags().StringVar(&startAt, "at", "", "start at this time, e.g. 2026-12-01T06:00:00Z")
+	cmd.Flags().BoolVar(&detach, "no-wait", false, "return immediately, without following the workflow")
+	cmd.Flags().StringVar(&startAt, "at", "", "time to start the workflow at, e.g. 2026-12-01T06:00:00Z")
 	return cmd
 }
 
@@ -87,7 +87,7 @@ func (a *app) workflowList() *cobra.Command {
 		Use:   "list",
 		Short: "List the workflow runs of the assessment, newest first",
 
-		Long:    "Lists workflow runs with their progress and what they are waiting for.",
+		Long:    "Lists workflow runs with their progress and what each run is waiting for.",
 		Example: "  service workflow list\n  service workflow list --status failed -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -107,11 +107,11 @@ func (a *app) workflowList() *cobra.Command {
 					r.WorkflowType, prose.Humanize(r.Status), fmt.Sprintf("%d%%", r.Progress), prose.Humanize(r.CurrentStep),
 					print.FormatTime(r.CreatedAt), orZero(r.WaitingFor) + orZero(r.Error), r.ID,
 				}
-			}, "No matching runs. Start one with `%s`.", a.suggestedCommandLine("workflow start"))
+			}, "No matching workflow runs. Start a run with `%s`.", a.suggestedCommandLine("workflow start"))
 		},
 	}
 	addChoiceFlag(cmd.Flags(), &in.Status, "status", in.Status.Values(), "only runs with this status")
-	addChoiceFlag(cmd.Flags(), &in.WorkflowType, "type", api.WorkflowTypes, "only runs of this workflow")
+	addChoiceFlag(cmd.Flags(), &in.WorkflowType, "type", api.WorkflowTypes, "only runs of this type of workflow")
 	l.addFlags(cmd, 0)
 	return cmd
 }
@@ -136,7 +136,7 @@ func (a *app) resolveRunID(ctx context.Context, args []string) (string, error) {
 		return "", err
 	}
 	if len(all.Data) == 0 {
-		return "", withHint(runtimeError("%q has no workflow run yet", one.Name), "start one with `%s`", a.suggestedCommandLine("workflow start"))
+		return "", withHint(runtimeError("%q has no workflow runs yet", one.Name), "start a run with `%s`", a.suggestedCommandLine("workflow start"))
 	}
 	return all.Data[0].ID, nil
 }
@@ -166,7 +166,7 @@ func (a *app) workflowShow() *cobra.Command {
 	return a.newWorkflowRunCommand(
 		"show",
 		"Show a run with its steps",
-		"Shows a run (default: the newest) with its steps and what it is waiting for.",
+		"Shows a workflow run (default: the newest) with its steps and what it is waiting for.",
 		"  service workflow show\n  service workflow show ID -o json",
 		func(ctx context.Context, id string) (*api.WorkflowRun, error) {
 			return call(ctx, a, api.GetWorkflow, &api.GetWorkflowInput{WorkflowInput: api.WorkflowInput{WorkflowRunID: id}})
@@ -178,7 +178,7 @@ func (a *app) workflowCancel() *cobra.Command {
 	return a.newWorkflowRunCommand(
 		"cancel",
 		"Cancel a run",
-		"Ends a run permanently. Completed steps are kept; the current step is interrupted.",
+		"Ends a workflow run permanently. The results of completed steps are kept; the current step is interrupted.",
 		"  service workflow cancel",
 		func(ctx context.Context, id string) (*api.WorkflowRun, error) {
 			return call(ctx, a, api.CancelWorkflow, &api.WorkflowInput{WorkflowRunID: id})
@@ -190,7 +190,7 @@ func (a *app) workflowResume() *cobra.Command {
 	var detach bool
 	cmd := &cobra.Command{
 		Use: "resume [ID]", Short: "Resume a failed or waiting run and follow it",
-		Long:    "Resumes a failed run at the failed step and rechecks a waiting run now.\nCancelled and completed runs cannot be resumed.",
+		Long:    "Resumes a failed run at the step that failed. For a waiting run, immediately checks whether it can\ncontinue. Canceled and completed runs can't be resumed.",
 		Example: "  service workflow resume\n  service workflow resume ID --no-wait",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.resolveRunID(cmd.Context(), args)
@@ -207,15 +207,15 @@ func (a *app) workflowResume() *cobra.Command {
 			return a.watchWorkflowRun(cmd.Context(), id)
 		},
 	}
-	cmd.Flags().BoolVar(&detach, "no-wait", false, "return at once")
+	cmd.Flags().BoolVar(&detach, "no-wait", false, "return immediately, without following the workflow")
 	return cmd
 }
 
 func (a *app) workflowSignal() *cobra.Command {
 	var payload string
 	cmd := &cobra.Command{
-		Use: "signal NAME [ID]", Short: "Send a signal to a run",
-		Long:    "A waiting run rechecks whether it can continue. A signal is not a decision:\nit doesn't approve anything.",
+		Use: "signal NAME [ID]", Short: "Send a signal to a workflow run",
+		Long:    "Makes a waiting run check whether it can continue. A signal is not a decision and doesn't approve\nanything.",
 		Example: "  service workflow signal continue\n  service workflow signal evidence_added --payload '{\"by\": \"IT\"}'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.resolveRunID(cmd.Context(), args[1:])
@@ -232,14 +232,14 @@ func (a *app) workflowSignal() *cobra.Command {
 			return callAndPrint(cmd.Context(), a, api.SignalWorkflow, in, a.renderWorkflowRun)
 		},
 	}
-	cmd.Flags().StringVar(&payload, "payload", "", "a JSON object to send with the signal")
+	cmd.Flags().StringVar(&payload, "payload", "", "JSON object to send with the signal")
 	return cmd
 }
 
 func (a *app) workflowWatch() *cobra.Command {
 	return &cobra.Command{
 		Use: "watch [ID]", Short: "Watch a workflow run until it waits or ends",
-		Long:    "Shows a run (default: the newest) step by step. Exits with 4 if it awaits\nan approval, 3 if it failed.",
+		Long:    "Shows the progress of a run (default: the newest) step by step. The exit code is 4 if the run awaits\nan approval, and 3 if it failed.",
 		Example: "  service workflow watch",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.resolveRunID(cmd.Context(), args)
@@ -322,7 +322,7 @@ func (a *app) streamRunEvents(
 		}
 		run = &api.WorkflowRun{}
 		if err := json.Unmarshal([]byte(data), run); err != nil {
-			return nil, fmt.Errorf("an event of the workflow can't be read: %w", err)
+			return nil, fmt.Errorf("the server sent a workflow event that can't be read: %w", err)
 		}
 		if visit(run) {
 			return run, nil
@@ -369,7 +369,7 @@ func (a *app) printRunAndExitError(run *api.WorkflowRun) error {
 			code: exitApproval,
 			err:  errors.New(orZero(run.WaitingFor)),
 			hint: fmt.Sprintf(
-				"decide with `%s` or `%s`; the workflow then continues, follow it with `%s`",
+				"decide with `%s` or `%s`. The workflow then continues; follow its progress with `%s`",
 				a.suggestedCommandLine(
 					"approval approve "+orZero(run.ApprovalID),
 				),
@@ -381,7 +381,7 @@ func (a *app) printRunAndExitError(run *api.WorkflowRun) error {
 		return &exitError{
 			code: exitApproval,
 			err:  errors.New(orZero(run.WaitingFor)),
-			hint: fmt.Sprintf("then `%s`", a.suggestedCommandLine("workflow signal continue")),
+			hint: fmt.Sprintf("afterwards, run `%s`", a.suggestedCommandLine("workflow signal continue")),
 		}
 	case api.RunFailed:
 		return withHint(

@@ -76,7 +76,7 @@ func TestPanels(t *testing.T) {
 		t.Errorf("the scope: %s", page)
 	}
 	ok(send(assessment+"/reports", "do", "generate", "template", "executive_summary", "format", "html"), "")
-	ok(send("/activity", "do", "verify"), "The trail is intact")
+	ok(send("/activity", "do", "verify"), "The audit trail is intact")
 	if export := v.page("/activity/export?action=api_key.", http.StatusOK); !strings.Contains(export, `"api_key.created"`) {
 		t.Errorf("the export: %s", export)
 	}

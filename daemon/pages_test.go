@@ -259,8 +259,8 @@ func TestApprovalPages(t *testing.T) {
 		fields url.Values
 		want   string
 	}{
-		{url.Values{"decision": {"reject"}, "content_sha256": {hash}}, "Give a reason"},
-		{url.Values{"content_sha256": {hash}}, "Choose to approve or to reject"},
+		{url.Values{"decision": {"reject"}, "content_sha256": {hash}}, "Enter a reason"},
+		{url.Values{"content_sha256": {hash}}, "Choose whether to approve or reject"},
 		{
 			url.Values{"decision": {"approve"}, "content_sha256": {strings.Repeat("0", 64)}, "reason": {"<i>seen</i>"}},
 			"&lt;i&gt;seen&lt;/i&gt;</textarea>",

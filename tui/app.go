@@ -168,7 +168,7 @@ func (a *App) quit() tea.Cmd {
 		return tea.Quit
 	}
 	a.overlay = &confirmPrompt{
-		app: a, title: fmt.Sprintf("%s not saved yet. Quit and discard them?", prose.Count(n, "change is", "changes are")),
+		app: a, title: fmt.Sprintf("%s not saved yet. Quit and discard all unsaved changes?", prose.Count(n, "change is", "changes are")),
 		confirmLabel: "quit and discard", onConfirm: func() tea.Cmd { return tea.Quit },
 	}
 	return nil
@@ -240,7 +240,7 @@ func (a *App) handleKey(k tea.KeyMsg) tea.Cmd {
 	return found.Do()
 }
 
-// handleMouse passes a click or a turn of the wheel to the screen.
+// handleMouse passes a click or a wheel movement to the screen.
 func (a *App) handleMouse(m tea.MouseMsg) tea.Cmd {
 	s, ok := a.topScreen().(mouseTarget)
 	if !ok || a.overlay != nil || !a.Mouse {
@@ -263,20 +263,20 @@ func (a *App) actions() []action.Action { return append(a.topScreen().actions(),
 // globalActions returns the actions available on every screen.
 func (a *App) globalActions() []action.Action {
 	return []action.Action{
-		{Keys: []string{"q"}, Label: "back", Help: "goes back to the previous screen; on the first one, quits", Do: a.popOrQuit},
+		{Keys: []string{"q"}, Label: "back", Help: "goes back to the previous screen, or quits if this is the first screen", Do: a.popOrQuit},
 		{
 			Keys: []string{"esc"},
-			Help: "goes back one step: from the item to the list, clears the filter, clears the marks, then returns to the previous screen",
+			Help: "goes back one step: leaves the item, then clears the filter, then clears the marks, then returns to the previous screen",
 			Do:   a.stepBackOrPop,
 		},
 		{
 			Keys: []string{"?"},
-			Help: "shows every key of the screen, and why a key is disabled",
+			Help: "shows all keys of this screen, and why a key is disabled",
 			Do:   func() tea.Cmd { return a.push(newHelpScreen(a)) },
 		},
-		{Keys: []string{"ctrl+r"}, Help: "reloads the screen; if the connection was lost, retries immediately", Do: a.retryAndReload},
+		{Keys: []string{"ctrl+r"}, Help: "reloads the screen, or reconnects immediately if the connection was lost", Do: a.retryAndReload},
 		{Keys: []string{"ctrl+l"}, Help: "redraws the screen", Do: func() tea.Cmd { return tea.ClearScreen }},
-		{Keys: []string{"ctrl+c"}, Help: "quits; asks first if there are unsaved changes", Do: a.quit},
+		{Keys: []string{"ctrl+c"}, Help: "quits the program; asks for confirmation if there are unsaved changes", Do: a.quit},
 	}
 }
 
@@ -292,7 +292,7 @@ const minWidth, minHeight = 20, 5
 func (a *App) View() string {
 	if a.w < minWidth || a.h < minHeight {
 		return draw.Render(
-			[]draw.Line{draw.TextLine(draw.Plain, fmt.Sprintf("the terminal (%d×%d) is too small; it needs at least %d×%d", a.w, a.h, minWidth, minHeight))},
+			[]draw.Line{draw.TextLine(draw.Plain, fmt.Sprintf("the terminal (%d×%d) is too small; enlarge it to at least %d×%d", a.w, a.h, minWidth, minHeight))},
 			a.w,
 			a.h,
 			false,

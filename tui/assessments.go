@@ -57,7 +57,7 @@ func newAssessmentsScreen(a *App) *table {
 		off := ""
 		one, _ := record.(*api.Assessment)
 		if one == nil {
-			off = "there is no assessment here"
+			off = "no assessment is selected"
 		}
 		return []action.Action{
 			{
@@ -96,9 +96,9 @@ func newAssessmentsScreen(a *App) *table {
 // promptNextAssessment asks for the name of an assessment that continues an earlier one, and creates it.
 func promptNextAssessment(a *App, earlier *api.Assessment) tea.Cmd {
 	a.overlay = &textPrompt{
-		app: a, title: "Name of the assessment that continues " + earlier.Name, field: input.New(nextName(earlier.Name), false),
-		lines:        []string{"Decisions, owners and open plan items are carried over. Those whose evidence has changed must be confirmed again."},
-		emptyMessage: "it needs a name; Esc cancels",
+		app: a, title: "Name of the new assessment that continues " + earlier.Name, field: input.New(nextName(earlier.Name), false),
+		lines:        []string{"Decisions, owners and open plan items are carried over. Decisions whose evidence has changed must be confirmed again."},
+		emptyMessage: "enter a name, or press Esc to cancel",
 		onSubmit: func(name string) tea.Cmd {
 			in := &api.CreateAssessmentInput{}
 			in.Body.Name, in.Body.From = strings.TrimSpace(name), earlier.ID
@@ -109,7 +109,7 @@ func promptNextAssessment(a *App, earlier *api.Assessment) tea.Cmd {
 						return a.showErrorOrReconnect(err)
 					}
 					a.markConnected()
-					a.setStatus("created; add its documents with service doc add DIR, then draft")
+					a.setStatus("assessment created; add documents with service doc add DIR, then create the drafts")
 					return a.push(newOverviewScreen(a, *one))
 				}
 			})
@@ -215,7 +215,7 @@ func newAuditScreen(a *App) *table {
 	}
 	t.extraActions = func(any) []action.Action {
 		return []action.Action{
-			{Keys: []string{"v"}, Label: "verify", Help: "checks that no record was changed, removed or inserted", Do: func() tea.Cmd {
+			{Keys: []string{"v"}, Label: "verify", Help: "checks that no record of the audit trail was changed, removed or inserted", Do: func() tea.Cmd {
 				return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
 					v, err := call(ctx, a.Caller, api.VerifyAudit, &api.None{})
 					return func() tea.Cmd {

@@ -35,7 +35,7 @@ func (s *clashPrompt) key(k tea.KeyMsg) tea.Cmd {
 		return s.resolveFirst(len(s.app.saver.clashes), false)
 	case "esc":
 		s.app.overlay = nil
-		s.app.setStatus("%s kept but not saved; press ! to resolve the conflict", prose.Count(len(s.app.saver.clashes), "change", "changes"))
+		s.app.setStatus("%s not been saved; press ! to resolve the conflict", prose.Count(len(s.app.saver.clashes), "change has", "changes have"))
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (s *clashPrompt) view(w, h int) []draw.Line {
 	p := draw.NewPage(w)
 	p.AddText(
 		draw.Bold|draw.Yellow,
-		fmt.Sprintf("! %s was changed by %s while you changed it%s", c.edit.key, who, formatMoreSuffix(len(sv.clashes)-1)),
+		fmt.Sprintf("! %s was changed by %s while you were editing it%s", c.edit.key, who, formatMoreSuffix(len(sv.clashes)-1)),
 	)
 	base := c.edit.review.byKey[c.edit.key]
 	for i := range k.attrs {

@@ -38,7 +38,7 @@ func explainError(err error) string {
 	var e *api.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer in time"
+		return "the server did not respond in time"
 	case errors.Is(err, client.ErrConnectionLost):
 		return client.ErrConnectionLost.Error()
 	case !errors.As(err, &e):
@@ -52,7 +52,7 @@ func explainError(err error) string {
 	}
 	switch {
 	case e.Code == api.CodeUnauthorized:
-		text += "; sign in with `service login` and start again"
+		text += "; sign in with `service login`, then start the program again"
 	case e.IsCauseHidden() && e.TraceID != "":
 		text += ": " + e.TraceID
 	}

@@ -27,11 +27,11 @@ func (v *review) correctionActions(blockedReason string) []action.Action {
 	return []action.Action{
 		{
 			Keys: []string{"+"}, DisabledReason: off, Do: decide(api.CorrectionAccepted),
-			Help: "accepts the selected quote as evidence for its requirement; the next draft, and later ones, apply it",
+			Help: "accepts the selected quote as evidence for its requirement, in the next draft and all later drafts",
 		},
 		{
 			Keys: []string{"-"}, DisabledReason: off, Do: decide(api.CorrectionRefused),
-			Help: "refuses the selected quote: it doesn't show its requirement; the next draft, and later ones, apply it",
+			Help: "refuses the selected quote as evidence for its requirement, in the next draft and all later drafts",
 		},
 	}
 }
@@ -56,9 +56,9 @@ func (v *review) decideOnQuote(e api.Evidence, decision api.CorrectionDecision) 
 					return v.app.showErrorOrReconnect(err)
 				}
 				v.app.markConnected()
-				v.decidedQuotes[quoteKey(item, e)] = fmt.Sprintf("%s for requirement %d; the next draft applies it", decision, n)
+				v.decidedQuotes[quoteKey(item, e)] = fmt.Sprintf("%s for requirement %d; the next draft will apply this decision", decision, n)
 				v.cachedPage = drawnPage{}
-				v.app.setStatus("%s: quote %s for requirement %d; draft again to apply it", item.ControlCode, decision, n)
+				v.app.setStatus("%s: quote %s for requirement %d; create a new draft to apply this decision", item.ControlCode, decision, n)
 				return nil
 			}
 		})
@@ -71,7 +71,7 @@ func (v *review) decideOnQuote(e api.Evidence, decision api.CorrectionDecision) 
 		return send(requirements[0])
 	}
 	v.app.overlay = &choicePrompt{
-		app: v.app, title: "For which requirement is the quote " + string(decision) + "?", options: requirements, onChoose: send,
+		app: v.app, title: "For which requirement should the quote be " + string(decision) + "?", options: requirements, onChoose: send,
 	}
 	return nil
 }

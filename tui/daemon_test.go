@@ -204,7 +204,7 @@ func overEachWay(t *testing.T, h *home) {
 			s.press("/")
 			s.write("=quotes > 0")
 			s.press("enter", "-")
-			s.sees("refused for requirement", "draft again to apply it")
+			s.sees("refused for requirement", "create a new draft to apply this decision")
 			if l := asked(t, c, api.ListCorrections, &api.CorrectionsInput{AssessmentID: a.ID}); len(l.Data) != 1 ||
 				l.Data[0].Decision != api.CorrectionRefused {
 				t.Errorf("corrections: %+v", l.Data)
@@ -226,7 +226,7 @@ func overEachWay(t *testing.T, h *home) {
 			}
 			s.app.stack = s.app.stack[:1]
 			s.press("n", "enter")
-			s.sees("Acme 2027", "created; add its documents")
+			s.sees("Acme 2027", "assessment created; add documents")
 			l := asked(t, c, api.ListAssessments, &api.AssessmentsInput{Paging: api.Paging{Limit: 1}})
 			if from := l.Data[0].CarriedFrom; from == nil || from.AssessmentID != a.ID {
 				t.Errorf("created from %+v", from)
@@ -289,7 +289,7 @@ func daemonAnswersWrongly(t *testing.T, h *home) {
 		{"garbage", says(200, asJSON, "\x00\xff{{{"), "can't read the response to PATCH"},
 		{"nothing", says(200, asJSON, ""), "can't read the response to PATCH"},
 		{"half", says(200, asJSON, `{"id": "x", "control_co`), "can't read the response to PATCH"},
-		{"another shape", says(200, asJSON, `{"hello": "world"}`), "invalid response to PATCH"},
+		{"another shape", says(200, asJSON, `{"hello": "world"}`), "the response to PATCH"},
 		{"a list", says(200, asJSON, `[1, 2]`), "can't read the response to PATCH"},
 		{"another kind", says(200, asJSON, `{"id": 5, "revision": "x"}`), "can't read the response to PATCH"},
 		{
@@ -303,7 +303,7 @@ func daemonAnswersWrongly(t *testing.T, h *home) {
 		{"a redirect", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://login.example/", http.StatusFound)
 		}, "login.example"},
-		{"too slow", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer in time"},
+		{"too slow", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "the server did not respond in time"},
 		{"breaks off", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ""},
 	}
 	s := openOverview(t, c, a)

@@ -170,7 +170,7 @@ func (d *decision) actions() []action.Action {
 			Keys:           []string{"r"},
 			Label:          "reject",
 			DisabledReason: off,
-			Help:           "rejects it, with a reason for the person who has to fix it",
+			Help:           "rejects the version, with a reason for the person who has to revise it",
 			Do:             d.promptRejection,
 		},
 		{
@@ -192,7 +192,7 @@ func (d *decision) promptApproval() tea.Cmd {
 		title:       fmt.Sprintf("Approve version %d of the %s in your name?", s.version.VersionNumber, d.kind.gate.Title()),
 		field:       input.New("", true),
 		allowEditor: true,
-		lines:       []string{"content " + s.version.ContentSHA256, "Optional comment to record with the decision; Enter approves."},
+		lines:       []string{"content " + s.version.ContentSHA256, "You can enter a comment to record with the decision. Press Enter to approve."},
 		onSubmit: func(text string) tea.Cmd {
 			in := api.ApproveInput{
 				ApprovalInput: api.ApprovalInput{ApprovalID: s.approval.ID},
@@ -208,11 +208,11 @@ func (d *decision) promptRejection() tea.Cmd {
 	s := d.subject
 	d.app.overlay = &textPrompt{
 		app:          d.app,
-		title:        fmt.Sprintf("Reject version %d of the %s: what is the reason?", s.version.VersionNumber, d.kind.gate.Title()),
+		title:        fmt.Sprintf("Reject version %d of the %s: enter the reason", s.version.VersionNumber, d.kind.gate.Title()),
 		field:        input.New("", true),
 		allowEditor:  true,
-		lines:        []string{"The reason is shown to the person who has to fix it."},
-		emptyMessage: "a rejection needs a reason; Esc cancels",
+		lines:        []string{"The reason is shown to the person who has to revise this version."},
+		emptyMessage: "a rejection requires a reason; press Esc to cancel",
 		onSubmit: func(text string) tea.Cmd {
 			in := api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: s.approval.ID}}
 			in.Body.Reason, in.Body.ContentSHA256 = strings.TrimSpace(text), s.version.ContentSHA256
@@ -259,11 +259,11 @@ func (d *decision) renderSubject(p *draw.Page) {
 	s := d.subject
 	p.AddText(
 		draw.Bold,
-		fmt.Sprintf("Approval of the %s of %s, version %d", d.kind.gate.Title(), d.assessment.Name, s.version.VersionNumber),
+		fmt.Sprintf("Approval of the %s for %s, version %d", d.kind.gate.Title(), d.assessment.Name, s.version.VersionNumber),
 	)
 	p.AddField("content", "sha256 "+s.version.ContentSHA256, draw.Bold)
 	if s.approval.TargetSHA256 != s.version.ContentSHA256 {
-		p.AddText(draw.Red, "! the approval was requested for different content; it must be resubmitted")
+		p.AddText(draw.Red, "! the approval was requested for different content; the version must be submitted again")
 	}
 	for _, w := range s.approval.Warnings {
 		p.AddText(draw.Yellow, w)
@@ -375,7 +375,7 @@ func newApprovalsScreen(a *App, assessment api.Assessment) *table {
 		x, _ := record.(*api.Approval)
 		off := ""
 		if x == nil || x.Status != api.ApprovalPending {
-			off = "it is not pending"
+			off = "this approval is not pending"
 		}
 		return []action.Action{{
 			Keys: []string{"enter", "A"}, Label: "decide", DisabledReason: off, Help: "opens the version under review, to approve or reject it",

@@ -63,7 +63,7 @@ func newDocumentsScreen(a *App, assessment api.Assessment) *table {
 			p.AddField("warning", w, draw.Yellow)
 		}
 		if d.Outdated {
-			p.AddField("outdated", "read by an older version of the program; `service doc reprocess --outdated` reads it again", draw.Yellow)
+			p.AddField("outdated", "read by an older version of the program; to read the document again, run `service doc reprocess --outdated`", draw.Yellow)
 		}
 		p.AddField("not read", api.DescribeNotRead(d.NotRead), draw.Yellow)
 		p.AddField("category", d.Category, draw.Plain)
@@ -84,7 +84,7 @@ func newDocumentsScreen(a *App, assessment api.Assessment) *table {
 		off := ""
 		switch {
 		case d == nil:
-			off = "there is no document here"
+			off = "no document is selected"
 		case d.ChunkCount == 0:
 			off = "the document has no passages"
 		}
@@ -176,7 +176,7 @@ func (s *passages) load() tea.Cmd {
 func (s *passages) actions() []action.Action {
 	off := ""
 	if len(s.chunks) == 0 {
-		off = "there is no passage here"
+		off = "no passage is selected"
 	}
 	out := []action.Action{
 		{
@@ -197,7 +197,7 @@ func (s *passages) actions() []action.Action {
 			Keys:           []string{"Y"},
 			Label:          "copy",
 			DisabledReason: off,
-			Help:           "copies the passage at the top to the clipboard (OSC 52)",
+			Help:           "copies the passage at the top of the screen to the clipboard (OSC 52)",
 			Do:             func() tea.Cmd { return s.app.copyToClipboard(s.chunks[s.currentPassageIndex()].Text) },
 		},
 	}

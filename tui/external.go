@@ -107,7 +107,7 @@ func (a *App) copyToClipboard(text string) tea.Cmd {
 			if err != nil {
 				return a.showErrorOrReconnect(err)
 			}
-			a.setStatus("copied %d characters, if your terminal allows it", len([]rune(text)))
+			a.setStatus("copied %d characters to the clipboard, if your terminal allows this", len([]rune(text)))
 			return nil
 		}}
 	}

@@ -192,7 +192,7 @@ func TestCopy(t *testing.T) {
 		return string(b)
 	}
 	s.press("Y")
-	s.sees("copied", "if your terminal allows it")
+	s.sees("copied", "if your terminal allows this")
 	if got := text(); !strings.Contains(got, "日本語テキスト") {
 		t.Errorf("%q", got)
 	}

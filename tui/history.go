@@ -83,7 +83,7 @@ func (v *review) readHistoryIfShown() tea.Cmd {
 func (v *review) renderHistory(p *draw.Page, r *row) {
 	one := v.histories[v.kind.keyOf(r.item)]
 	if one == nil {
-		p.AddText(draw.Dim, "press h to show its history")
+		p.AddText(draw.Dim, "press h to show the history of the selected item")
 		return
 	}
 	p.AddTitle("Comments")
@@ -103,7 +103,7 @@ func (v *review) renderHistory(p *draw.Page, r *row) {
 		p.AddIndented(2, draw.Plain, e.Action+formatAuditChanges(e.Changes))
 	}
 	if len(one.events) == 0 && one.eventsProblem == "" {
-		p.AddText(draw.Dim, "no changes in this version since it was drafted")
+		p.AddText(draw.Dim, "this version has not been changed since it was drafted")
 	}
 }
 

@@ -85,7 +85,7 @@ func newMaturityType() *deliverableType {
 				p.AddField("previous", formatLevel(strconv.Itoa(*s.PreviousLevel)), draw.Plain)
 			}
 			if !s.Assessed {
-				p.AddField("assessed", "no: there is no evidence to base a rating on", draw.Yellow)
+				p.AddField("assessed", "no, because there is no evidence to base a rating on", draw.Yellow)
 			}
 			p.AddField("rationale", r.currentValue("rationale"), draw.Plain)
 			p.AddField("this level requires", s.Criteria, draw.Plain)

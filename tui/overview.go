@@ -132,7 +132,7 @@ func readOverview(ctx context.Context, c Caller, assessmentID string) (*overview
 		return nil, nil, err
 	}
 	if one.ID != assessmentID {
-		return nil, nil, fmt.Errorf("asked for assessment %s, but the response describes %s", assessmentID, one.ID)
+		return nil, nil, fmt.Errorf("requested the assessment %s, but the server returned %s", assessmentID, one.ID)
 	}
 	s := &overviewData{heads: map[api.Gate]*api.DeliverableVersion{}}
 	if s.status, err = call(ctx, c, api.GetAssessmentStatus, &in); err != nil {
@@ -219,7 +219,7 @@ func (o *overview) actions() []action.Action {
 	out = append(out, action.Action{
 		Keys: []string{
 			"B",
-		}, Label: "sync", DisabledReason: syncBlockedReason(a, st), Help: "pushes local changes and pulls the remote's, like `service sync`",
+		}, Label: "sync", DisabledReason: syncBlockedReason(a, st), Help: "pushes local changes and pulls changes from the remote, like `service sync`",
 		Do: func() tea.Cmd { return a.syncWithRemote(o.assessment.ID, o.load) },
 	})
 	return append(out, movementActions(func(to string) tea.Cmd {
@@ -264,7 +264,7 @@ func (o *overview) transitionBlockedReason() string {
 	case len(o.data.pending) > 0:
 		return "the " + o.data.pending[0].Gate.Title() + " is waiting for a decision; press A to open it"
 	case o.data.status.ReadyForReview != nil:
-		return "the " + o.data.status.ReadyForReview.Title() + " is ready for review: open it, then submit it with S"
+		return "the " + o.data.status.ReadyForReview.Title() + " is ready for review; open it, then press S to submit it"
 	case len(o.data.status.BlockedBy) > 0:
 		return strings.Join(o.data.status.BlockedBy, "; ")
 	}
@@ -413,7 +413,7 @@ func (o *overview) renderSummary(p *draw.Page) {
 		p.AddText(
 			draw.Yellow|draw.Bold,
 			fmt.Sprintf(
-				"◆ decision pending: the %s, version %d, requested by %s (A)",
+				"◆ decision pending (press A): the %s, version %d, requested by %s",
 				one.Gate.Title(),
 				one.VersionNumber,
 				one.RequestedBy.Name,
@@ -591,7 +591,7 @@ func (o *overview) renderTotals(p *draw.Page) {
 	}
 }
 
-// renderBar draws a count and its share.
+// renderBar draws a count and a bar that shows its share of the total.
 func renderBar(p *draw.Page, label string, n, total int, style draw.Style) {
 	name := draw.TextLine(draw.Plain, label).Fit(min(22, p.Width()/2), draw.Plain)
 	p.AddLine(

@@ -274,7 +274,7 @@ func (v *review) changeRows(rows []*row, set map[string]string) tea.Cmd {
 		}
 	}
 	if len(changed) == 0 {
-		v.app.setStatus("no change: the value is the same")
+		v.app.setStatus("nothing was changed, because the value is the same")
 		return nil
 	}
 	v.undoStack = trimUndo(append(v.undoStack, group))
@@ -339,7 +339,8 @@ func (v *review) goToNextOpenItem(backward bool) {
 	}
 }
 
-// selectMostUrgentItem moves to the next item that needs attention, first to those on which a second reader disagrees.
+// selectMostUrgentItem moves to the next item that needs attention. Items on which a second reader disagrees come
+// first.
 func (v *review) selectMostUrgentItem() (found bool) {
 	isUrgent := func(i int) bool { return v.kind.isOpen(v.rows[i]) && v.kind.isDisputed(v.rows[i]) }
 	return v.kind.isDisputed != nil && v.list.MoveToNext(isUrgent, false) || v.selectNextOpenItem(false)

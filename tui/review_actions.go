@@ -20,7 +20,7 @@ import (
 func (v *review) actions() []action.Action {
 	none := ""
 	if v.selectedRow() == nil {
-		none = "there is no " + v.kind.singular + " here"
+		none = "no " + v.kind.singular + " is selected"
 	}
 	shut := none
 	if shut == "" && v.assessment.State == api.StateClosed {
@@ -41,7 +41,7 @@ func (v *review) actions() []action.Action {
 		action.Action{
 			Keys:  []string{"/"},
 			Label: "filter",
-			Help: "filters as you type: the code, title, requirements and fields must contain all words; " +
+			Help: "filters the list as you type: enter words to find in the code, title, requirements and fields, " +
 				"or = and an expression, such as =confidence < 0.5",
 			Do: v.startFilter,
 		},
@@ -50,7 +50,7 @@ func (v *review) actions() []action.Action {
 		if a := &v.kind.attrs[i]; a.key != "" {
 			out = append(out, action.Action{
 				Keys: []string{a.key}, Label: a.label, DisabledReason: shut, Do: func() tea.Cmd { return v.promptFieldForSelection(a) },
-				Help: "changes the " + a.label + " of the " + v.kind.singular + ", or of all that are marked",
+				Help: "changes the " + a.label + " of the " + v.kind.singular + ", or of all marked " + v.kind.plural,
 			})
 		}
 	}
@@ -65,7 +65,7 @@ func (v *review) actions() []action.Action {
 			Label:          "undo",
 			DisabledReason: nothing,
 			Do:             v.undo,
-			Help:           "undoes the last change, for every item it was made to",
+			Help:           "undoes the last change, in all items that it was applied to",
 		},
 		action.Action{
 			Keys: []string{
@@ -73,13 +73,13 @@ func (v *review) actions() []action.Action {
 			},
 			Label:          "mark",
 			DisabledReason: none,
-			Help:           "marks the " + v.kind.singular + " and moves to the next; changes apply to all marked ones",
+			Help:           "marks the " + v.kind.singular + " and moves to the next one; changes apply to all marked " + v.kind.plural,
 			Do:             func() tea.Cmd { v.list.ToggleMark(); v.list.Move(1); return nil },
 		},
 		action.Action{
 			Keys:           []string{"*"},
 			DisabledReason: none,
-			Help:           "marks all visible rows, or clears the marks if all are marked",
+			Help:           "marks all visible rows, or clears their marks if all of them are marked",
 			Do:             func() tea.Cmd { v.list.ToggleVisibleMarks(); return nil },
 		},
 		action.Action{
@@ -90,24 +90,24 @@ func (v *review) actions() []action.Action {
 		},
 		action.Action{
 			Keys: []string{","},
-			Help: "goes to the previous one " + v.kind.openLabel,
+			Help: "goes to the previous " + v.kind.singular + " " + v.kind.openLabel,
 			Do:   func() tea.Cmd { v.goToNextOpenItem(true); return nil },
 		},
 		action.Action{
 			Keys: []string{"w"},
-			Help: "shows only those " + v.kind.openLabel + "; press again to show all",
+			Help: "shows only the " + v.kind.plural + " " + v.kind.openLabel + "; press again to show all " + v.kind.plural,
 			Do:   func() tea.Cmd { v.showOnly(showOpen); return nil },
 		},
 	)
 	if v.kind.isDisputed != nil {
 		undisputed := ""
 		if !slices.ContainsFunc(v.rows, v.kind.isDisputed) {
-			undisputed = "no second reader disagrees"
+			undisputed = "the second reader does not disagree on any item"
 		}
 		out = append(out, action.Action{
 			Keys:           []string{"D"},
 			DisabledReason: undisputed,
-			Help:           "shows only those on which the second reader disagrees (≠); press again to show all",
+			Help:           "shows only the items on which the second reader disagrees (≠); press again to show all items",
 			Do:             func() tea.Cmd { v.showOnly(showDisputed); return nil },
 		})
 	}
@@ -131,7 +131,7 @@ func (v *review) actions() []action.Action {
 			Keys:           []string{"h"},
 			Label:          "history",
 			DisabledReason: none,
-			Help:           "shows changes to the " + v.kind.singular + " and comments on it; press again to show the " + v.kind.singular,
+			Help:           "shows the changes and comments of the " + v.kind.singular + "; press again to show the " + v.kind.singular,
 			Do:             v.toggleHistory,
 		},
 		action.Action{
@@ -149,13 +149,13 @@ func (v *review) actions() []action.Action {
 		action.Action{
 			Keys:           []string{"x"},
 			DisabledReason: none,
-			Help:           "exports the visible rows as CSV, with the fields of the API",
+			Help:           "exports the visible rows to a CSV file, with the same fields as in the API",
 			Do:             v.exportVisibleRows,
 		},
 		action.Action{
 			Keys:           []string{"!"},
 			DisabledReason: noClashReason(v.app),
-			Help:           "shows changes that conflict with another user's, to choose from",
+			Help:           "shows your changes that conflict with another user's changes, to choose between them",
 			Do:             func() tea.Cmd { v.app.overlay = &clashPrompt{app: v.app}; return nil },
 		},
 		action.Action{
@@ -188,7 +188,7 @@ func firstReason(reasons ...string) string {
 // noClashReason returns why there is nothing to resolve, or "" if some changes conflict with another user's.
 func noClashReason(a *App) string {
 	if len(a.saver.clashes) == 0 {
-		return "no changes conflict with another user's"
+		return "no changes conflict with another user's changes"
 	}
 	return ""
 }
@@ -199,12 +199,12 @@ func movementActions(move func(to string) tea.Cmd) []action.Action {
 		return action.Action{Keys: keys, Help: help, Do: func() tea.Cmd { return move(to) }}
 	}
 	return []action.Action{
-		one("up", "up one line", "up", "k"),
-		one("down", "down one line", "down", "j"),
-		one("pgup", "up one page", "pgup", "ctrl+b"),
-		one("pgdown", "down one page", "pgdown", "ctrl+f"),
-		one("home", "to the first row", "home"),
-		one("end", "to the last row", "end", "G"),
+		one("up", "moves up one line", "up", "k"),
+		one("down", "moves down one line", "down", "j"),
+		one("pgup", "moves up one page", "pgup", "ctrl+b"),
+		one("pgdown", "moves down one page", "pgdown", "ctrl+f"),
+		one("home", "moves to the first row", "home"),
+		one("end", "moves to the last row", "end", "G"),
 	}
 }
 
@@ -278,7 +278,8 @@ func (v *review) acceptAction(blockedReason string) action.Action {
 		},
 		Label:          "accept",
 		DisabledReason: off,
-		Help:           "accepts the " + v.kind.singular + " as drafted, or all marked ones, and moves to the next one " + v.kind.openLabel,
+		Help: "accepts the " + v.kind.singular + " as drafted, or all marked " + v.kind.plural + ", and moves to the next " +
+			v.kind.singular + " " + v.kind.openLabel,
 		Do: func() tea.Cmd {
 			return v.confirmConsequences(func() tea.Cmd {
 				var rows []*row
@@ -288,7 +289,7 @@ func (v *review) acceptAction(blockedReason string) action.Action {
 					}
 				}
 				if len(rows) == 0 {
-					v.app.setStatus("none of them can be accepted as drafted")
+					v.app.setStatus("none of the selected items can be accepted as drafted")
 					return nil
 				}
 				set, _ := v.kind.acceptValues(rows[0])
@@ -316,10 +317,10 @@ func (v *review) confirmConsequences(change func() tea.Cmd) tea.Cmd {
 	switch v.version.Status {
 	case api.VersionUnderReview:
 		c.title = "This version is under review"
-		c.lines = []string{"A change takes it out of review: the pending approval becomes void, and it must be submitted again."}
+		c.lines = []string{"If you change it, the pending approval becomes void, and the version must be submitted again."}
 	case api.VersionApproved, api.VersionRejected:
 		c.title = fmt.Sprintf("This version is %s and can't be changed", v.version.Status)
-		c.lines = []string{"A change creates the next version, a draft that must be submitted and approved."}
+		c.lines = []string{"If you continue, a new version is created as a draft, which must be submitted and approved."}
 	default:
 		return change()
 	}
@@ -373,9 +374,9 @@ func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
 	q := &textPrompt{app: v.app, title: title, field: input.New(value, a.form == formLongText), allowEditor: a.form == formLongText}
 	switch {
 	case a.form == formDate:
-		q.lines = []string{"for example 2026-12-31" + map[bool]string{true: "; leave empty to clear it"}[a.nullable]}
+		q.lines = []string{"for example 2026-12-31" + map[bool]string{true: "; leave the field empty to remove the date"}[a.nullable]}
 	case a.nullable:
-		q.lines = []string{"leave empty to clear it"}
+		q.lines = []string{"leave the field empty to remove the value"}
 	}
 	q.onSubmit = func(text string) tea.Cmd {
 		if a.form != formLongText {
@@ -399,7 +400,7 @@ func (v *review) promptRelatedField(a *attr, value string, related *attr, questi
 		title:        prose.Capitalize(related.label) + ": " + question,
 		field:        input.New("", true),
 		allowEditor:  true,
-		emptyMessage: "a reason is required; Esc cancels the change",
+		emptyMessage: "a reason is required; press Esc to cancel the change",
 		onSubmit: func(text string) tea.Cmd {
 			return v.changeRows(rows, map[string]string{a.name: value, related.name: text})
 		},
@@ -469,7 +470,7 @@ func (v *review) submitBlockedReason() string {
 	case v.version == nil:
 		return "there is nothing to submit yet"
 	case v.app.saver.unsavedCount() > 0:
-		return "changes are not saved yet"
+		return "some changes have not been saved yet"
 	case v.version.Status != api.VersionDraft:
 		return "the version is " + prose.Humanize(v.version.Status) + ", not a draft"
 	}
@@ -482,9 +483,9 @@ func (v *review) decideBlockedReason() string {
 	case v.version == nil:
 		return "there is nothing to approve yet"
 	case v.version.Status != api.VersionUnderReview:
-		return "the version is " + prose.Humanize(v.version.Status) + "; submit it for review first, with S"
+		return "the version is " + prose.Humanize(v.version.Status) + "; first press S to submit it for review"
 	case v.app.saver.unsavedCount() > 0:
-		return "changes are not saved yet"
+		return "some changes have not been saved yet"
 	}
 	return ""
 }
@@ -514,7 +515,7 @@ func (v *review) promptSubmission() tea.Cmd {
 					if err != nil {
 						return tea.Batch(v.app.showErrorOrReconnect(err), v.reloadVersionStatus())
 					}
-					v.app.setStatus("submitted for review; press A to decide")
+					v.app.setStatus("the version was submitted for review; press A to decide")
 					return v.load()
 				}
 			})

@@ -82,7 +82,7 @@ func TestReadersDisagree(t *testing.T) {
 	s.sees("9 of 40, 19 to review", "IAC-08≠", "The second reader, model.small.1f, says: not implemented.",
 		"first reader: partial", "Access rights are reviewed", "second reader: denied", "Two leavers kept their rights.", "audit.txt")
 	s.press("D")
-	s.sees("1 of 2, 19 to review, only where the readers disagree (D)")
+	s.sees("1 of 2, 19 to review, only items on which the readers disagree (D)")
 	s.press("y")
 	s.sees("2 of 2, 18 to review")
 	s.press("D", "y")
@@ -93,7 +93,7 @@ func TestReadersDisagree(t *testing.T) {
 	other := newStage(t, newFake(3))
 	other.review("1")
 	other.press("D")
-	other.sees("no second reader disagrees")
+	other.sees("the second reader does not disagree on any item")
 }
 
 func TestManyAtOnce(t *testing.T) {
@@ -152,12 +152,12 @@ func TestAnotherPersonWasFirst(t *testing.T) {
 			s.press("o", "ctrl+u")
 			s.write("mine")
 			s.press("enter")
-			s.sees("IAC-00 was changed by Bo while you changed it", "mine:   mine", "theirs: theirs")
+			s.sees("IAC-00 was changed by Bo while you were editing it", "mine:   mine", "theirs: theirs")
 			if *f.items[0].Owner != "theirs" {
 				t.Error("overwritten")
 			}
 			s.press("esc")
-			s.sees("1 change kept but not saved")
+			s.sees("1 change has not been saved")
 			s.press("!", key)
 			if *f.items[0].Owner != want || s.app.saver.unsavedCount() != 0 || v.rows[0].hasConflict {
 				t.Errorf("%q, %d wait", *f.items[0].Owner, s.app.saver.unsavedCount())
@@ -183,7 +183,7 @@ func TestNobodyAnswers(t *testing.T) {
 	s.press("q") // leaving the screen loses nothing
 	s.press("1")
 	s.press("ctrl+c")
-	s.sees("2 changes are not saved yet. Quit and discard them?")
+	s.sees("2 changes are not saved yet. Quit and discard all unsaved changes?")
 	s.press("n")
 	down = false
 	s.fire()
@@ -326,7 +326,7 @@ func TestDecisionBindsWhatWasShown(t *testing.T) {
 	s := newStage(t, f)
 	s.press("enter", "A")
 	s.sees(
-		"Approval of the Statement of Applicability of Acme 2026, version 1",
+		"Approval of the Statement of Applicability for Acme 2026, version 1",
 		"sha256 c1",
 		"requested by",
 		"Bo",
@@ -339,7 +339,7 @@ func TestDecisionBindsWhatWasShown(t *testing.T) {
 	s.sees("the content is another by now")
 	f.soa.ContentSHA256 = "c1"
 	s.press("ctrl+r", "r", "enter")
-	s.sees("a rejection needs a reason")
+	s.sees("a rejection requires a reason")
 	s.press("esc", "a")
 	s.write("with IT")
 	s.press("enter")

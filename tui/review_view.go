@@ -84,7 +84,7 @@ func (v *review) filterOrCountsLine(w int) draw.Line {
 	case showOpen:
 		text += ", others hidden (w)"
 	case showDisputed:
-		text += ", only where the readers disagree (D)"
+		text += ", only items on which the readers disagree (D)"
 	case showSample:
 		text += ", others hidden (R)"
 	}
@@ -98,7 +98,7 @@ func (v *review) filterOrCountsLine(w int) draw.Line {
 func (v *review) detail(w, h int) []draw.Line {
 	r := v.selectedRow()
 	if r == nil {
-		return []draw.Line{draw.TextLine(draw.Dim, "nothing matches; Esc clears the filter")}
+		return []draw.Line{draw.TextLine(draw.Dim, "no rows match the filter; press Esc to clear it")}
 	}
 	if d := v.cachedPage; d.row != r || d.item != r.item || d.w != w || d.showsHistory != v.showHistory || d.quote != v.quoteIndex {
 		v.cachedPage = v.drawItem(r, w)
@@ -119,7 +119,7 @@ func (v *review) drawItem(r *row, w int) drawnPage {
 			p.AddText(draw.Yellow, "… not saved yet")
 		}
 		if r.rejected != nil {
-			p.AddText(draw.Red, "✗ your input was rejected; press the same key to correct it")
+			p.AddText(draw.Red, "✗ your input was rejected; press the same key again to correct it")
 		}
 		v.kind.renderFields(p, r)
 		owner, style := r.describeOwner()

@@ -36,7 +36,7 @@ func newWorkflowsScreen(a *App, assessment api.Assessment) *table {
 		app:         a,
 		label:       "Workflow runs",
 		parentTitle: assessment.Name,
-		emptyText:   "No workflow runs yet. Press s to start one that runs the assessment up to the next decision.",
+		emptyText:   "No workflow runs yet. Press s to start a workflow that advances the assessment to the next decision.",
 	}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		l, err := call(
@@ -83,7 +83,7 @@ func newWorkflowsScreen(a *App, assessment api.Assessment) *table {
 	}
 	t.extraActions = func(record any) []action.Action {
 		r, _ := record.(*api.WorkflowRun)
-		cancel, resume := "there is no run here", "there is no run here"
+		cancel, resume := "no run is selected", "no run is selected"
 		if r != nil {
 			cancel, resume = "", ""
 			if !r.Status.IsLive() {
@@ -97,7 +97,7 @@ func newWorkflowsScreen(a *App, assessment api.Assessment) *table {
 			{
 				Keys:  []string{"s"},
 				Label: "start",
-				Help:  "starts a workflow that runs the assessment up to the next decision",
+				Help:  "starts a workflow that advances the assessment to the next decision",
 				Do: func() tea.Cmd {
 					in := api.AssessmentInput{AssessmentID: assessment.ID}
 					return t.runAndReload(
@@ -260,7 +260,7 @@ func newAgentRunsScreen(a *App, assessment api.Assessment) *table {
 	t.renderRecord = renderAgentRun
 	t.extraActions = func(record any) []action.Action {
 		r, _ := record.(*agentRun)
-		none, cancel := "there is no run here", "there is no run here"
+		none, cancel := "no run is selected", "no run is selected"
 		if r != nil {
 			none, cancel = "", "the run is "+r.Status
 			if r.Status == "pending" || r.Status == "running" {
@@ -359,6 +359,6 @@ func renderAgentRun(p *draw.Page, record any) {
 		}
 	}
 	if r.steps == nil && r.output == nil {
-		p.AddText(draw.Dim, "Press Enter to load its steps and proposals.")
+		p.AddText(draw.Dim, "Press Enter to load the steps and proposals of this run.")
 	}
 }

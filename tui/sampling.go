@@ -13,8 +13,8 @@ import (
 func (v *review) sampleAction(blockedReason string) action.Action {
 	return action.Action{
 		Keys: []string{"R"}, DisabledReason: blockedReason, Do: v.showOrHideSample,
-		Help: "reviews by sampling: shows only the items to read, namely those left open and a random sample, and shows what they imply for " +
-			"the others; press again to show all",
+		Help: "reviews a sample: shows only the items that the draft leaves open and a random sample of the others, and estimates how " +
+			"many unread items may be wrong; press again to show all items",
 	}
 }
 

@@ -204,7 +204,7 @@ func (s *saver) sendNextEdits(a *App) tea.Cmd {
 func (k *deliverableType) sendEditOrFetchTheirs(ctx context.Context, c Caller, versionID string, o editRequest) editResult {
 	item, err := k.patchItem(ctx, c, o.id, matchRevision(o.revision), o.body)
 	if err == nil && k.keyOf(item) != o.edit.key {
-		err = fmt.Errorf("the response to the change of %s describes a different record", o.edit.key)
+		err = fmt.Errorf("the server's response to the change of %s describes a different record", o.edit.key)
 	}
 	if !api.IsRevisionConflict(err) {
 		return editResult{item: item, err: err}

@@ -48,15 +48,15 @@ func (s *search) load() tea.Cmd {
 func (s *search) actions() []action.Action {
 	off := ""
 	if s.selectedHit() == nil {
-		off = "there is no passage here"
+		off = "no passage is selected"
 	}
 	return []action.Action{
 		{Keys: []string{"enter"}, Label: "open", DisabledReason: off, Help: "opens the document at the passage", Do: func() tea.Cmd {
 			h := s.selectedHit()
 			return s.app.push(newPassagesScreen(s.app, h.DocumentID, h.Filename, h.ChunkID, h.Highlights))
 		}},
-		{Keys: []string{"up"}, Label: "up", Help: "up one line", Do: func() tea.Cmd { s.cursor = max(0, s.cursor-1); return nil }},
-		{Keys: []string{"down"}, Label: "down", Help: "down one line", Do: func() tea.Cmd {
+		{Keys: []string{"up"}, Label: "up", Help: "moves up one line", Do: func() tea.Cmd { s.cursor = max(0, s.cursor-1); return nil }},
+		{Keys: []string{"down"}, Label: "down", Help: "moves down one line", Do: func() tea.Cmd {
 			if s.answer != nil {
 				s.cursor = max(0, min(s.cursor+1, len(s.answer.Data)-1))
 			}
@@ -64,7 +64,7 @@ func (s *search) actions() []action.Action {
 		}},
 		{
 			Keys: []string{"ctrl+u"},
-			Help: "clears the query; letters are added to it",
+			Help: "clears the query; letters that you type are added to the query",
 			Do:   func() tea.Cmd { return nil },
 		},
 	}
@@ -138,7 +138,7 @@ func (s *search) view(w, h int) []draw.Line {
 	p := draw.NewPage(w)
 	switch {
 	case strings.TrimSpace(s.field.Value()) == "":
-		p.AddText(draw.Dim, "Type a question or words: passages are found by meaning and by words.")
+		p.AddText(draw.Dim, "Type a question or some words. Passages are found by their meaning and by their words.")
 	case s.answer == nil:
 		p.AddText(draw.Dim, "searching…")
 	case len(s.answer.Data) == 0:

@@ -160,7 +160,7 @@ func newSoAType() *deliverableType {
 		isDisputed: func(r *row) bool { return r.item.(*api.SoAItem).SecondReading != nil },
 		acceptValues: func(r *row) (map[string]string, string) {
 			if api.Applicability(r.currentValue("applicability")) == api.Undecided {
-				return nil, "it is undecided; choose an applicability with a"
+				return nil, "the applicability is undecided; press a to choose one"
 			}
 			return map[string]string{"needs_review": "false"}, ""
 		},
@@ -205,7 +205,7 @@ func newSoAType() *deliverableType {
 func exclusionReasonField(applicability string) (field, prompt string) {
 	switch a := api.Applicability(applicability); a {
 	case api.NotApplicable, api.OutOfScope:
-		return "rationale", "why is it " + prose.Humanize(a) + "? The Statement of Applicability will state it."
+		return "rationale", "why is it " + prose.Humanize(a) + "? The Statement of Applicability will state this reason."
 	}
 	return "", ""
 }
@@ -224,7 +224,7 @@ func renderSoAFields(p *draw.Page, r *row) {
 	p.AddField("check", i.RelianceNote(), draw.Yellow)
 	p.AddField("confidence", print.FormatConfidence(i.Confidence, i.IsStatusOverruled()), draw.Plain)
 	if r.currentValue("needs_review") == "true" {
-		p.AddField("needs review", "yes: press y to accept it as drafted", draw.Yellow)
+		p.AddField("needs review", "yes; press y to accept the item as drafted", draw.Yellow)
 	}
 }
 

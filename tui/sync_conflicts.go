@@ -44,7 +44,7 @@ func newConflictsScreen(a *App, assessment api.Assessment) *conflicts {
 	c := &conflicts{assessment: assessment, rejectedValues: map[string]string{}}
 	t := &table{
 		app: a, label: "Sync conflicts", parentTitle: assessment.Name, renderRecord: c.renderConflict, extraActions: c.conflictActions,
-		emptyText: "No open conflicts. If the same field was changed in the clone and on the remote, choose between both " +
+		emptyText: "No open conflicts. If the same field is changed both in the clone and on the remote, you can choose between the two " +
 			"values here. Press w to show resolved conflicts as well.",
 	}
 	t.fetch = func(ctx context.Context, caller Caller, p api.Paging) ([]entry, api.Pagination, error) {
@@ -183,19 +183,19 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 	off := ""
 	switch {
 	case one == nil:
-		off = "there is no conflict here"
+		off = "no conflict is selected"
 	case one.Status != "open" && c.list.MarkedCount() == 0:
-		off = "it is already resolved"
+		off = "the conflict is already resolved"
 	}
 	line := off
 	if one != nil {
 		if line = ""; gateByTable[one.Table] == "" {
-			line = "it does not belong to an item of a deliverable"
+			line = "the conflict does not concern an item of a deliverable"
 		}
 	}
 	only := off
 	if only == "" && c.list.MarkedCount() > 1 {
-		only = "a value can be set for one conflict at a time; Esc clears the marks"
+		only = "a value can be set for only one conflict at a time; press Esc to clear the marks"
 	}
 	decide := func(choice string) func() tea.Cmd { return func() tea.Cmd { return c.resolveSelected(choice) } }
 	return []action.Action{
@@ -203,41 +203,41 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 			Keys:           []string{"h"},
 			Label:          "remote's",
 			DisabledReason: off,
-			Help:           "keeps the remote's value, for this conflict or all marked ones",
+			Help:           "keeps the remote's value for this conflict, or for all marked conflicts",
 			Do:             decide("remote"),
 		},
 		{
 			Keys:           []string{"c"},
 			Label:          "clone's",
 			DisabledReason: off,
-			Help:           "keeps the clone's value, for this conflict or all marked ones",
+			Help:           "keeps the clone's value for this conflict, or for all marked conflicts",
 			Do:             decide("clone"),
 		},
 		{
 			Keys:           []string{"b"},
 			Label:          "base",
 			DisabledReason: off,
-			Help:           "restores the common base value, for this conflict or all marked ones",
+			Help:           "restores the common base value for this conflict, or for all marked conflicts",
 			Do:             decide("base"),
 		},
 		{
 			Keys:           []string{"e"},
 			Label:          "edit",
 			DisabledReason: only,
-			Help:           "sets another value, starting from the remote's",
+			Help:           "sets another value, starting from the remote's value",
 			Do:             func() tea.Cmd { return c.promptValue(one) },
 		},
 		{
 			Keys:           []string{" "},
 			Label:          "mark",
 			DisabledReason: off,
-			Help:           "marks the conflict and moves to the next",
+			Help:           "marks the conflict and moves to the next one",
 			Do:             func() tea.Cmd { c.list.ToggleMark(); c.list.Move(1); return nil },
 		},
 		{
 			Keys:           []string{"*"},
 			DisabledReason: off,
-			Help:           "marks all visible rows, or clears the marks if all are marked",
+			Help:           "marks all visible rows, or clears their marks if all of them are marked",
 			Do:             func() tea.Cmd { c.list.ToggleVisibleMarks(); return nil },
 		},
 		{
@@ -246,7 +246,7 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 			},
 			Label:          "item",
 			DisabledReason: line,
-			Help: "opens the item in its review, where the field can be changed, and the change undone, like any other; " +
+			Help: "opens the item for review, where you can change the field and undo the change as usual; " +
 				"the conflict itself can be resolved only once",
 			Do: func() tea.Cmd {
 				return a.push(a.reviewFor(c.assessment, gateByTable[one.Table]).selectItemOnceLoaded(one.Label))
@@ -256,7 +256,7 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 			Keys:           []string{"B"},
 			Label:          "sync",
 			DisabledReason: syncBlockedReason(a, c.status),
-			Help:           "pushes local changes and pulls the remote's, like `service sync`",
+			Help:           "pushes local changes and pulls changes from the remote, like `service sync`",
 			Do:             func() tea.Cmd { return a.syncWithRemote(c.assessment.ID, c.load) },
 		},
 		{Keys: []string{"w"}, Help: "also shows resolved conflicts; press again to hide them", Do: func() tea.Cmd {
@@ -287,7 +287,7 @@ func (c *conflicts) resolveSelected(choice string) tea.Cmd {
 		orders = append(orders, in)
 	}
 	if len(orders) == 0 {
-		c.app.setStatus("all of them are already resolved")
+		c.app.setStatus("all selected conflicts are already resolved")
 		return nil
 	}
 	if len(orders) == 1 {
@@ -304,7 +304,8 @@ func (c *conflicts) resolveSelected(choice string) tea.Cmd {
 	return nil
 }
 
-// sendResolutions sends resolutions one by one; rejected ones stay open, with the reason.
+// sendResolutions sends resolutions one by one. Conflicts whose resolution is rejected stay open, and the reason is
+// shown.
 func (c *conflicts) sendResolutions(orders []*api.ResolveSyncInput) tea.Cmd {
 	resolve := c.app.Resolve
 	if resolve == nil {
@@ -347,13 +348,13 @@ func (c *conflicts) showResolutions(resolved map[string]*api.SyncConflict, total
 	if err != nil { // not retried automatically, since the user may have changed their mind
 		c.app.statusText, c.app.isError = "not resolved: "+explainError(err), true
 		if total > 1 {
-			c.app.statusText = fmt.Sprintf("%d of %d resolved; the first error: %s", len(resolved), total, explainError(err))
+			c.app.statusText = fmt.Sprintf("%d of %d conflicts resolved; first error: %s", len(resolved), total, explainError(err))
 		}
 		return nil
 	}
 	onRemote := ""
 	if c.status != nil && c.status.Role == "clone" {
-		onRemote = " on the remote; press B to get the result here"
+		onRemote = " on the remote; press B to sync the result to this clone"
 	}
 	c.app.setStatus("%s resolved%s", prose.Count(total, "conflict is", "conflicts are"), onRemote)
 	if onRemote != "" {
@@ -472,7 +473,7 @@ func syncBlockedReason(a *App, st *api.SyncStatus) string {
 	case a.syncing:
 		return "a sync is in progress"
 	case st.Role != "clone":
-		return "this is not a clone; clone an assessment with `service sync clone`, or publish this one with `service sync publish`"
+		return "this assessment is not a clone; clone an assessment with `service sync clone`, or publish this assessment with `service sync publish`"
 	case a.Sync == nil:
 		return "use `service sync` on the machine that has the clone"
 	}

@@ -74,7 +74,7 @@ func TestConflictsAreChosenFrom(t *testing.T) {
 	s.press("w")
 	s.sees("resolved: clone by Ada")
 	s.press("h")
-	s.sees("it is already resolved")
+	s.sees("the conflict is already resolved")
 
 	// This opens the item, where the value can be changed again.
 	s.press("down", "down", "enter")
@@ -89,7 +89,7 @@ func TestManyConflictsAtOnce(t *testing.T) {
 	f.clashes[2].Field, f.clashes[2].Remote.Value = "implementation_status", json.RawMessage(`"planned"`)
 	s := newStage(t, f)
 	s.press("enter", "c", "*", "e")
-	s.sees("a value can be set for one conflict at a time")
+	s.sees("a value can be set for only one conflict at a time")
 	s.press("h")
 	s.sees("Keep the remote's value for 5 conflicts?")
 	if len(f.decided) > 0 {
@@ -105,7 +105,7 @@ func TestManyConflictsAtOnce(t *testing.T) {
 	// Someone else resolves a conflict meanwhile.
 	f.clashes[4].Status = "resolved"
 	s.press("y")
-	s.sees("3 of 4 resolved; the first error: this conflict has already been resolved")
+	s.sees("3 of 4 conflicts resolved; first error: this conflict has already been resolved")
 }
 
 // TestRefusedValueOfAConflictIsKept checks that a refused value is offered again, and that nothing
@@ -163,7 +163,7 @@ func TestConflictsOfAClone(t *testing.T) {
 	s.press("c")
 	s.sees("Clone (here)")
 	s.press("h")
-	s.sees("resolved on the remote; press B to get the result here")
+	s.sees("resolved on the remote; press B to sync the result to this clone")
 	if !slices.Equal(atHome, []string{"remote"}) || slices.Contains(f.said, "resolve-sync-conflict") {
 		t.Errorf("%v, %v", atHome, f.said)
 	}

@@ -174,7 +174,7 @@ func (t *table) actions() []action.Action {
 		action.Action{
 			Keys:  []string{"/"},
 			Label: "filter",
-			Help:  "filters as you type: rows must contain all words",
+			Help:  "filters as you type: shows only rows that contain all the words",
 			Do:    func() tea.Cmd { t.filterField = input.New(t.list.Filter(), false); return nil },
 		},
 	)
@@ -195,14 +195,14 @@ func (t *table) actions() []action.Action {
 	}
 	none := ""
 	if t.selectedRecord() == nil {
-		none = "there is nothing here"
+		none = "no row is selected"
 	}
 	out = append(
 		out,
 		action.Action{
 			Keys:           []string{"m"},
 			DisabledReason: all,
-			Help:           "loads more, older records",
+			Help:           "loads more (older) records",
 			Do:             func() tea.Cmd { return t.readPages(*t.next, t.entries, len(t.entries)+initialRows, t.loadSeq) },
 		},
 		action.Action{Keys: []string{"Y"}, DisabledReason: none, Help: "copies the row to the clipboard (OSC 52)", Do: func() tea.Cmd {
@@ -212,7 +212,7 @@ func (t *table) actions() []action.Action {
 		action.Action{
 			Keys:           []string{"x"},
 			DisabledReason: none,
-			Help:           "exports the visible rows as CSV, with the fields of the API",
+			Help:           "exports the visible rows to a CSV file, with the same fields as in the API",
 			Do:             t.exportVisibleRows,
 		},
 	)
@@ -255,7 +255,7 @@ func (t *table) view(w, h int) []draw.Line {
 	if head == nil {
 		text := fmt.Sprintf("%d of %d", t.list.CursorPosition(), len(t.list.VisibleRows()))
 		if t.total > len(t.entries) {
-			text += fmt.Sprintf(", %d in total (m loads more)", t.total)
+			text += fmt.Sprintf(", %d in total (press m to load more)", t.total)
 		}
 		head = draw.TextLine(draw.Dim, text)
 	}

@@ -6,7 +6,7 @@ var accountPanel = panel{
 	path: "account", title: "Your account",
 	show: func(v *visit, s *sheet) error {
 		if v.r.URL.Query().Has("changed") {
-			v.notice = "Your password is changed, and your other sessions have ended."
+			v.notice = "Your password has been changed, and your other sessions have ended."
 		}
 		me := v.me
 		facts := []value{
@@ -44,7 +44,7 @@ var accountPanel = panel{
 		}
 		s.add(section{Title: "Emails to you", Forms: []form{{
 			Do: "emails", Button: "Save", Fields: []field{
-				yesNoChoice("approvals", "Decisions waiting for you, and decisions on your requests", wants.Approvals),
+				yesNoChoice("approvals", "Requests that await your decision, and decisions on your own requests", wants.Approvals),
 				yesNoChoice("mentions", "Comments that mention you", wants.Mentions),
 				yesNoChoice("digest", "A daily summary of overdue plan items", wants.Digest),
 			},
@@ -54,10 +54,10 @@ var accountPanel = panel{
 			f.Autocomplete, f.Limit = complete, 128
 			return f
 		}
-		s.add(section{Title: "Change your password", Text: "This also signs you out everywhere else.", Forms: []form{{
+		s.add(section{Title: "Change your password", Text: "Changing your password also signs you out everywhere else.", Forms: []form{{
 			To: "account/password", Button: "Change the password", Hidden: []option{{"username", me.User.Email}}, Fields: []field{
 				password("current", "Current password", "current-password"),
-				password("new", "New password", "new-password").withHint("12 to 128 characters; four random words are easy to remember."),
+				password("new", "New password", "new-password").withHint("Use 12 to 128 characters; four random words are easy to remember."),
 				password("again", "Repeat the new password", "new-password"),
 			},
 		}}})
@@ -100,8 +100,8 @@ func (v *visit) switchOrganization() error {
 	return v.redirect("")
 }
 
-// inOrganizationOf calls find in the active organization and then in the visitor's other organizations, because
-// the links in emails don't name one. The visit continues in the organization that has the record.
+// inOrganizationOf calls find in the active organization and then in the visitor's other organizations, because links
+// in emails don't specify an organization. The visit continues in the organization that has the record.
 func inOrganizationOf[T any](v *visit, find func() (*T, error)) (*T, error) {
 	out, err := find()
 	for _, o := range v.organizations {

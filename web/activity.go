@@ -17,7 +17,7 @@ import (
 func parseDay(field, text string) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return day, api.Invalid(field, "%q is not a date; write it as 2027-01-31", text)
+		return day, api.Invalid(field, "%q is not a date; use the form 2027-01-31", text)
 	}
 	return day, nil
 }
@@ -79,7 +79,7 @@ var activityPanel = panel{
 			}})
 		}
 		s.add(section{
-			Text:  "Each entry contains the hash of the one before it, so that later changes are detected.",
+			Text:  "Each entry contains the hash of the previous entry, so that later changes are detected.",
 			Forms: []form{{Do: "verify", Button: "Verify the trail", Style: "second"}},
 		})
 		s.add(x)
@@ -94,7 +94,7 @@ var activityPanel = panel{
 			if !r.OK {
 				return api.Invalid("", "the audit trail is not intact: %s", r.Problem.Message)
 			}
-			v.notice = "The trail is intact: " + prose.Count(int(r.Records), "entry was", "entries were") + " verified."
+			v.notice = "The audit trail is intact: " + prose.Count(int(r.Records), "entry was", "entries were") + " verified."
 			return nil
 		},
 	},
@@ -215,7 +215,7 @@ var searchPanel = panel{
 			Fields: []field{textField("q", "Search the documents by meaning").withValue(q).withKind("search"), where},
 		}}}
 		if q == "" {
-			x.Text = "Describe what you are looking for, such as: who approves access to production?"
+			x.Text = "Describe what you are looking for, for example: Who approves access to production?"
 			s.add(x)
 			return nil
 		}
@@ -234,7 +234,7 @@ var searchPanel = panel{
 		if err != nil {
 			return err
 		}
-		s.add(controlTable("Controls of the catalog", controls.Data))
+		s.add(controlTable("Controls in the catalog", controls.Data))
 		return nil
 	},
 }

@@ -62,7 +62,7 @@ var usersPanel = panel{
 			if err != nil {
 				return err
 			}
-			s.add(section{Title: "Link to set a password", Text: "Send this single-use link to the user.", Secret: v.BaseURL(v.r) + made.Path})
+			s.add(section{Title: "Link for setting a password", Text: "Send this single-use link to the user.", Secret: v.BaseURL(v.r) + made.Path})
 			return nil
 		},
 	},
@@ -103,9 +103,9 @@ var tenantsPanel = panel{
 			if err != nil {
 				return err
 			}
-			x := section{Title: "Created: " + made.Name, Text: made.Owner.Email + " is its owner and can sign in with their password."}
+			x := section{Title: "Created: " + made.Name, Text: made.Owner.Email + " owns the organization and can sign in with the existing password."}
 			if made.OwnerPassword != nil {
-				x.Text, x.Secret = "The password of "+made.Owner.Email+", to be changed after signing in:", *made.OwnerPassword
+				x.Text, x.Secret = "The password of "+made.Owner.Email+", which should be changed after signing in:", *made.OwnerPassword
 			}
 			s.add(x)
 			return nil
@@ -126,7 +126,7 @@ var importsPanel = panel{
 	path: "admin/imports", title: "Catalog imports", group: &adminPages,
 	show: func(v *visit, s *sheet) error {
 		s.add(section{
-			Title: "Import an SCF workbook", Text: "The workbook is imported completely or not at all, and becomes the active catalog.",
+			Title: "Import an SCF workbook", Text: "The workbook is imported either completely or not at all, and becomes the active catalog.",
 			Forms: []form{{Button: "Import", Files: true, To: "admin/imports/upload", Fields: []field{
 				{
 					Name: "check", Label: "What to do", Kind: "select",
@@ -141,7 +141,7 @@ var importsPanel = panel{
 		}
 		x := section{
 			Title: "Imports", Columns: []string{"File", "When", "Status", "Controls", "Frameworks", "Warnings", "Result"},
-			Empty: "Nothing has been imported yet; the built-in starter catalog is in use.", Links: v.nextPageLinks(l.Pagination),
+			Empty: "No workbook has been imported yet; the built-in starter catalog is in use.", Links: v.nextPageLinks(l.Pagination),
 		}
 		for i := range l.Data {
 			r := &l.Data[i]

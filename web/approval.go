@@ -34,7 +34,7 @@ func (v *visit) showApproval() error {
 		return err
 	}
 	if v.r.URL.Query().Has("decided") && p.DecidedBy != nil {
-		v.notice = "Your decision is recorded."
+		v.notice = "Your decision has been recorded."
 	}
 	return v.renderApproval(p)
 }
@@ -98,14 +98,14 @@ func (v *visit) decide() error {
 		})
 	case "reject":
 		if reason == "" {
-			err = api.Invalid("reason", "give a reason, so that the author knows what to correct")
+			err = api.Invalid("reason", "enter a reason, so that the author knows what to correct")
 			break
 		}
 		in := api.RejectInput{ApprovalInput: id}
 		in.Body.Reason, in.Body.ContentSHA256 = reason, hash
 		_, err = do(v, api.RejectApproval, &in)
 	default:
-		err = api.Invalid("decision", "choose to approve or to reject")
+		err = api.Invalid("decision", "choose whether to approve or reject this version")
 	}
 	if err != nil {
 		return v.refuse(err, func() error {

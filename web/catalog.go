@@ -119,7 +119,7 @@ var controlPanel = panel{
 		if err != nil {
 			return err
 		}
-		s.add(mappingTable("Requirements it covers", mappings, true))
+		s.add(mappingTable("Requirements that this control covers", mappings, true))
 		return nil
 	},
 }
@@ -202,7 +202,7 @@ var frameworkPanel = panel{
 			},
 			Links: []link{
 				{Text: "Crosswalk to another framework", Href: "catalog/crosswalk?framework=" + code},
-				{Text: "What it adds to others", Href: "catalog/coverage?framework=" + code},
+				{Text: "What this framework adds to others", Href: "catalog/coverage?framework=" + code},
 			},
 		})
 		l, err := do(v, api.ListRequirements, &api.RequirementsInput{FrameworkInput: in, Paging: v.paging(200), Q: v.queryParam("q")})
@@ -252,7 +252,7 @@ var requirementPanel = panel{
 				}})
 			}
 		}
-		s.add(mappingTable("Controls that cover it", mappings, false))
+		s.add(mappingTable("Controls that cover this requirement", mappings, false))
 		return nil
 	},
 }
@@ -268,7 +268,7 @@ var crosswalkPanel = panel{
 		to := from
 		to.Name, to.Label, to.Value = "target", "To", target
 		x := section{
-			Text:  "Which requirements of two frameworks are covered by the same controls.",
+			Text:  "Shows which requirements of two frameworks are covered by the same controls.",
 			Forms: []form{{Get: true, Button: "Show", Fields: []field{from, to}}},
 		}
 		if framework == "" || target == "" {
@@ -287,7 +287,7 @@ var crosswalkPanel = panel{
 			s.add(x)
 			return nil
 		}
-		x.Columns, x.Empty = []string{w.Framework.Name, w.Target.Name, "Shared controls"}, "They share no control."
+		x.Columns, x.Empty = []string{w.Framework.Name, w.Target.Name, "Shared controls"}, "The two frameworks share no controls."
 		for _, pair := range w.Pairs {
 			x.Rows = append(x.Rows, line{Cells: []value{
 				textValue(pair.RequirementCode), textValue(pair.TargetRequirementCode), textValue(strings.Join(pair.ControlCodes, ", ")),
@@ -310,7 +310,7 @@ var coveragePanel = panel{
 		met := goal
 		met.Name, met.Label, met.Value = "have", "Framework already met", have
 		s.add(section{
-			Text:  "How much of a framework is met by meeting another, and what it adds.",
+			Text:  "Shows how much of a framework is covered if you already meet another framework, and which controls it adds.",
 			Forms: []form{{Get: true, Button: "Show", Fields: []field{goal, met}}},
 		})
 		if framework == "" || have == "" {
@@ -332,7 +332,7 @@ var coveragePanel = panel{
 		}
 		x := section{
 			Title: "Controls it adds", Columns: []string{"Control", "Title"},
-			Empty: "None: all its controls are already required.",
+			Empty: "None, because all of its controls are already required.",
 		}
 		for _, n := range a.NewControls {
 			x.Rows = append(x.Rows, line{Cells: []value{linkValue(n.ControlCode, controlLink(n.ControlCode)), textValue(n.ControlTitle)}})

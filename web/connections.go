@@ -137,13 +137,13 @@ func integrationFields(t api.IntegrationType, have *api.Integration) (out []fiel
 		x := textField("secret."+f.Name, label(f.Name)).withKind("password").withHint(fieldHint(f))
 		x.Required, x.Autocomplete = f.Required && have == nil, "off"
 		if have != nil && slices.Contains(have.SecretsSet, f.Name) {
-			x.Hint = "Set. Leave it empty to keep it."
+			x.Hint = "A value is set. Leave the field empty to keep it."
 		}
 		out = append(out, x)
 	}
 	if t.FreeSecrets {
 		out = append(out, textField("secret.Authorization",
-			"Authorization header").withKind("password").withHint("Sent with each event, and never shown."))
+			"Authorization header").withKind("password").withHint("This value is sent with each event and never shown."))
 	}
 	return out
 }
@@ -285,7 +285,7 @@ func (v *visit) resolveLink(keep string) error {
 func (v *visit) issueLinks(l *api.List[api.IssueLink]) section {
 	x := section{
 		Title: "Issues", Columns: []string{"Plan item", "Issue", "Status"},
-		Empty: "No plan item has an issue yet.", Links: v.nextPageLinks(l.Pagination),
+		Empty: "No plan items have an issue yet.", Links: v.nextPageLinks(l.Pagination),
 	}
 	for _, i := range l.Data {
 		row := line{Cells: []value{
@@ -361,7 +361,7 @@ var templatePanel = panel{
 				Do: "save", Button: "Save", Fields: []field{
 					textField("subject", "Subject").withValue(t.Subject).required(),
 					textField("text", "Text").withKind("area").withValue(t.Text).required(),
-					textField("html", "HTML").withKind("area").withValue(t.HTML).withHint("If empty, emails are plain text."),
+					textField("html", "HTML").withKind("area").withValue(t.HTML).withHint("If this field is empty, emails are sent as plain text."),
 				},
 			}},
 		}

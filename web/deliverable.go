@@ -59,8 +59,8 @@ type rowView struct {
 	MayEdit bool
 }
 
-// RowsHTML returns the rows of the table. They are written without a template because, on a page of 1,468 rows,
-// executing one would take longer than everything else.
+// RowsHTML returns the rows of the table. They are written without a template because, on a page with 1,468 rows,
+// executing a template would take longer than everything else.
 func (p *tablePage) RowsHTML() template.HTML {
 	var b strings.Builder
 	b.Grow(len(p.Rows) * 700)
@@ -126,9 +126,9 @@ func consequence(version *api.DeliverableVersion) string {
 	case api.VersionDraft:
 		return ""
 	case api.VersionUnderReview:
-		return fmt.Sprintf("Version %d is under review. A change withdraws it from review.", version.VersionNumber)
+		return fmt.Sprintf("Version %d is under review. Changing an item withdraws the version from review.", version.VersionNumber)
 	}
-	return fmt.Sprintf("Version %d is %s. A change starts a new version, which needs a new decision.",
+	return fmt.Sprintf("Version %d is %s. Changing an item creates a new version, which requires a new decision.",
 		version.VersionNumber, prose.Humanize(version.Status))
 }
 
@@ -278,7 +278,7 @@ func (k *kind) bulkFields() (out []field) {
 		}
 		f.Value, f.Prefix = "", "many-"
 		if f.Kind == "select" {
-			f.Options = slices.Insert(slices.Clone(f.Options), 0, option{"", "Leave as it is"})
+			f.Options = slices.Insert(slices.Clone(f.Options), 0, option{"", "Leave unchanged"})
 		}
 		out = append(out, f)
 	}
@@ -319,7 +319,7 @@ func (v *visit) editMany(k *kind, assessmentID string) (changed int, editID stri
 	case len(items) == 0:
 		return 0, "", api.Invalid("item", "choose at least one item")
 	case len(set) == 0:
-		return 0, "", api.Invalid("", "choose what to change")
+		return 0, "", api.Invalid("", "choose at least one value to change")
 	}
 	raw, err := json.Marshal(set)
 	if err != nil {
@@ -475,7 +475,7 @@ func (v *visit) readRows(k *kind, assessmentID string) (*api.DeliverableVersion,
 	return version, rows, nil
 }
 
-// table is a version with its rows, as they were when they were last read.
+// table is a version with its rows, as of the last time they were read.
 type table struct {
 	version api.DeliverableVersion
 	rows    []row
@@ -491,7 +491,7 @@ func (t *table) newestChange() (at time.Time) {
 	return at
 }
 
-// replace returns a copy of the rows in which the changed ones are replaced. It returns nil if rows were also added or
+// replace returns a copy of the rows in which the changed rows are replaced. It returns nil if rows were also added or
 // removed.
 func (t *table) replace(changed []row, count int) []row {
 	if len(changed) == 0 || count != len(t.rows) {

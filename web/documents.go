@@ -66,7 +66,7 @@ func (v *visit) uploadDocuments() error {
 		return err
 	}
 	if v.files == nil {
-		return api.Invalid("file", "the form has no files; go back and choose some")
+		return api.Invalid("file", "no files were selected; go back and choose at least one file")
 	}
 	page, added, path := documentsPage{Assessment: a}, 0, ""
 	for {
@@ -75,7 +75,7 @@ func (v *visit) uploadDocuments() error {
 			break
 		}
 		if err != nil {
-			return api.Invalid("file", "the upload was interrupted after %s; try again with the rest", prose.Count(added, "file", "files"))
+			return api.Invalid("file", "the upload was interrupted after %s; upload the remaining files again", prose.Count(added, "file", "files"))
 		}
 		if part.FormName() == "path" { // the path of the file that follows
 			text, err := io.ReadAll(io.LimitReader(part, 4096))
@@ -179,7 +179,7 @@ func (v *visit) showDocument() error {
 	}
 	start, err := strconv.Atoi(cmp.Or(v.queryParam("from"), "0"))
 	if err != nil {
-		return api.Invalid("from", "%q is not the number of a passage", v.queryParam("from"))
+		return api.Invalid("from", "%q is not a passage number", v.queryParam("from"))
 	}
 	return v.renderDocument(d, "", start)
 }
@@ -293,7 +293,7 @@ func (v *visit) changeDocument() error {
 		base += "/" + d.ID
 		err = call(v, api.ReprocessDocument, &in)
 	default:
-		return api.Invalid("do", "the form is not from this page; go back, reload the page and try again")
+		return api.Invalid("do", "the form was not sent from this page; go back, reload the page and try again")
 	}
 	if err != nil {
 		return v.refuse(err, v.showDocument)
@@ -324,7 +324,7 @@ func (v *visit) readFilesForm() (isFiles bool, err error) {
 	v.StreamBody(v.w, v.r)
 	v.r.PostForm = url.Values{}
 	if v.files, err = v.r.MultipartReader(); err != nil {
-		return true, api.Invalid("", "the form can't be read: %v", err)
+		return true, api.Invalid("", "the submitted form can't be read: %v", err)
 	}
 	part, err := v.files.NextPart()
 	if err != nil || part.FormName() != tokenField {

@@ -62,7 +62,7 @@ func (v *visit) createFirst() error {
 // createOrganization checks the code and the password, and creates the organization as the local user.
 func (v *visit) createOrganization(page firstRunPage, password string) error {
 	if subtle.ConstantTimeCompare([]byte(page.Code), []byte(v.FirstRun.Code)) != 1 {
-		return api.Forbidden("wrong code; it is in the link that the daemon printed when it started")
+		return api.Forbidden("the code is wrong; use the link that the daemon printed when it started")
 	}
 	if password != v.r.PostForm.Get("again") {
 		return api.Invalid("password", "the passwords don't match")

@@ -21,14 +21,14 @@ type homePage struct {
 	More int
 }
 
-// waiting is a pending decision, and whether the visitor may make it.
+// waiting is a pending decision, with whether the visitor may make it.
 type waiting struct {
 	api.WaitingFor
 	Yours bool
 }
 
-// assessmentRow is an assessment with its totals. Summary is nil for closed assessments, and for those after
-// the first openSummaries.
+// assessmentRow is an assessment with its totals. Summary is nil for closed assessments, and for all open assessments
+// after the first openSummaries.
 type assessmentRow struct {
 	api.Assessment
 	Summary *api.AssessmentSummary
@@ -228,7 +228,7 @@ func (v *visit) showAssessment() error {
 		page.MayUpload = v.may("document:write") && a.State != api.StateClosed
 	} else if len(page.Runs) == 0 && a.State != api.StateClosed {
 		if v.may("workflow:write") && !a.State.HasReached(api.StateReportGenerated) {
-			page.Start = "Draft up to the next review"
+			page.Start = "Continue to the next review"
 		}
 		if v.may("assessment:transition") && len(page.Status.NextStates) > 0 && len(page.Status.BlockedBy) == 0 {
 			move, _ := a.State.NextMove()

@@ -186,9 +186,9 @@ func (v *visit) showItem() error {
 			}
 		}
 	case q.Has("decided"):
-		v.notice = "Your decision on the passage is kept. The next draft applies it."
+		v.notice = "Your decision on the passage was saved. The next draft will apply this decision."
 	case q.Has("withdrawn"):
-		v.notice = "The decision on the passage is removed. The next draft no longer applies it."
+		v.notice = "The decision on the passage was removed. The next draft will no longer apply it."
 	}
 	return v.renderItem(page)
 }
@@ -327,7 +327,7 @@ func (v *visit) correct(page *itemPage) (query string, err error) {
 	in.Body.ControlCode, in.Body.ChunkID, in.Body.Decision = page.Code, v.field("passage"), api.CorrectionDecision(v.field("decide"))
 	number, err := strconv.Atoi(v.field("statement"))
 	if err != nil {
-		return "", api.Invalid("statement", "choose one of the requirements of the control")
+		return "", api.Invalid("statement", "choose one of the control's requirements")
 	}
 	in.Body.StatementNumber = number + 1
 	_, err = do(v, api.AddCorrection, in)

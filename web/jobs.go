@@ -39,7 +39,7 @@ func (v *visit) openAssessments() ([]api.Assessment, error) {
 	return out, nil
 }
 
-// runRow returns a workflow run as a row of a table. name is that of its assessment.
+// runRow returns a workflow run as a row of a table. name is the name of the run's assessment.
 func (v *visit) runRow(r *api.WorkflowRun, name string) line {
 	step := orEmpty(r.Detail)
 	for i := range r.Steps {
@@ -129,7 +129,7 @@ var jobsPanel = panel{
 			if err != nil {
 				return err
 			}
-			agents := section{Title: "Agents", Columns: []string{"Agent", "Status", "Started", "Problem"}, Empty: "No agent has run yet."}
+			agents := section{Title: "Agents", Columns: []string{"Agent", "Status", "Started", "Problem"}, Empty: "No agents have run yet."}
 			for i := range runs.Data {
 				r := &runs.Data[i]
 				agents.Rows = append(agents.Rows, line{Cells: []value{

@@ -59,7 +59,7 @@ type row struct {
 	Milestones []api.Date
 }
 
-// cell is a value in a table. Tone is the API's value if it is shown as a tag. Rank is the sort position within
+// cell is a value in a table. Tone is the API's value if the cell is shown as a tag. Rank is the sort position within
 // the column, if the order isn't alphabetical.
 type cell struct {
 	Text, Tone string
@@ -84,7 +84,7 @@ func orderedTagCell[S ~string](value S, order []S) cell {
 // numberCell returns a cell that shows a number and sorts by it.
 func numberCell(text string, rank float64) cell { return cell{text, "", rank} }
 
-// textCell returns a cell with a text, or an empty one if text is nil.
+// textCell returns a cell with a text, or an empty cell if text is nil.
 func textCell[S ~string](text *S) cell { return cell{Text: orEmpty(text)} }
 
 func orEmpty[S ~string](s *S) string {
@@ -267,8 +267,7 @@ func sortFor(after time.Time) string {
 	return "-updated_at"
 }
 
-// maxRefreshed is the maximum number of changed items up to which a cached table is updated instead of being read
-// again.
+// maxRefreshed is the maximum number of changed items for which a cached table is updated instead of being read again.
 const maxRefreshed = 20
 
 // fetchRows reads the items of a list and converts them to rows. If after is set, it returns only the items changed
@@ -323,7 +322,7 @@ func fetchItemPage[I, T any](v *visit, op api.Op[I, T], in *I, toPage func(*T) *
 // changed item.
 func patchItem[I, T any](v *visit, op api.Op[I, T], in *I, body any, patch []byte, id func(*T) string) (string, error) {
 	if err := json.Unmarshal(patch, body); err != nil {
-		return "", api.Invalid("", "the form can't be read: %v", err)
+		return "", api.Invalid("", "the submitted form can't be read: %v", err)
 	}
 	out, err := do(v, op, in)
 	if err != nil {
@@ -335,7 +334,7 @@ func patchItem[I, T any](v *visit, op api.Op[I, T], in *I, body any, patch []byt
 // editItems decodes set into the body of in, and calls the operation that changes many items.
 func editItems[I any](v *visit, op api.Op[I, api.EditResult], in *I, body any, set []byte) (*api.EditResult, error) {
 	if err := json.Unmarshal(set, body); err != nil {
-		return nil, api.Invalid("", "the form can't be read: %v", err)
+		return nil, api.Invalid("", "the submitted form can't be read: %v", err)
 	}
 	return do(v, op, in)
 }

@@ -77,8 +77,8 @@ func rowColumns(row string) (columns []string) {
 	return columns
 }
 
-// rowCells returns the values of a row in the order of the columns, or nil if it doesn't begin with one of them. Values may
-// themselves contain the separators.
+// rowCells returns the values of a row in the order of the columns, or nil if the row doesn't begin with one of the
+// columns. Values may themselves contain the separators.
 func rowCells(row string, columns []string) []string {
 	cells, at := make([]string, len(columns)), -1
 	for piece := range strings.SplitSeq(row, "; ") {
@@ -99,7 +99,7 @@ func rowCells(row string, columns []string) []string {
 const maxFragmentWords = 12
 
 // fragmentOf returns the URL fragment that makes browsers highlight a quote in a document. It contains all words of
-// the quote or, if it is long, only the first and last ones.
+// the quote or, if the quote is long, only its first and last words.
 func fragmentOf(quote string) string {
 	words := strings.Fields(quote)
 	if len(words) == 0 {

@@ -14,12 +14,12 @@ import (
 // reportTemplates and reportFormats are the choices for a new report. Not every template supports every format.
 var (
 	reportTemplates = choices(
-		option{"client", "Client report: the answer, key risks, roadmap"}, option{"executive_summary", "Executive summary, on two pages"},
+		option{"client", "Client report: overall result, key risks and roadmap"}, option{"executive_summary", "Executive summary (two pages)"},
 		option{"full", "Everything in full"}, option{"soa", "Statement of Applicability"}, option{"gap_analysis", "Gap analysis"},
 		option{"maturity", "Maturity"}, option{"poam", "Plan of action and milestones"},
-		option{"fedramp_poam", "Plan in the FedRAMP layout (xlsx)"},
-		option{"emass_poam", "Plan in the eMASS layout (xlsx)"}, option{"assessment_plan", "Assessment plan, for OSCAL tools"},
-		option{"audit_package", "Audit package: a signed zip of reports, evidence and decisions"},
+		option{"fedramp_poam", "Plan of action in the FedRAMP layout (xlsx)"},
+		option{"emass_poam", "Plan of action in the eMASS import layout (xlsx)"}, option{"assessment_plan", "Assessment plan for OSCAL tools"},
+		option{"audit_package", "Audit package: a signed ZIP file with reports, evidence and decisions"},
 	)
 	reportFormats = choices(
 		option{"pdf", "PDF"}, option{"html", "HTML"}, option{"docx", "Word"}, option{"pptx", "PowerPoint"}, option{"xlsx", "Excel"},
@@ -50,8 +50,8 @@ var reportsPanel = panel{
 				Do: "generate", Button: "Generate", Fields: []field{
 					{Name: "template", Label: "Report", Kind: "select", Options: reportTemplates},
 					{Name: "format", Label: "Format", Kind: "select", Options: reportFormats},
-					textField("title", "Title").withHint("The default title, if empty."),
-					yesNoChoice("appendices", "Add the details to a client report as appendices", false),
+					textField("title", "Title").withHint("If this field is empty, the default title is used."),
+					yesNoChoice("appendices", "Include the details as appendices (client report only)", false),
 				},
 			}}})
 		}

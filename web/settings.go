@@ -44,7 +44,7 @@ var organizationPanel = panel{
 		s.add(section{Facts: []value{
 			textValue(o.Name).labeled("Name"), textValue(o.Slug).labeled("Short name"), tagValue(o.Status).labeled("Status"),
 			textValue(yesOrNo(o.RequiresSecondPerson())).labeled("A second person decides"),
-			textValue(yesOrNo(o.Settings[api.NoRemoteModel] == true)).labeled("No language model on another machine"),
+			textValue(yesOrNo(o.Settings[api.NoRemoteModel] == true)).labeled("Don't use language models on other machines"),
 		}})
 		if !v.may("member:write") {
 			return nil
@@ -52,19 +52,19 @@ var organizationPanel = panel{
 		second := yesNoChoice("second_person", "A second person decides", o.RequiresSecondPerson())
 		s.add(section{Title: "Rules for decisions", Forms: []form{{
 			Do: "rules", Button: "Save", Fields: []field{
-				second.withHint("If yes, nobody can approve what they submitted or edited, not even with an API key. Only an owner can turn it off."),
+				second.withHint("If set to yes, nobody can approve a version that they submitted or edited, not even with an API key. Only an owner can turn off this rule."),
 			},
 		}}})
-		ban := yesNoChoice("no_remote_model", "No language model on another machine", o.Settings[api.NoRemoteModel] == true)
+		ban := yesNoChoice("no_remote_model", "Don't use language models on other machines", o.Settings[api.NoRemoteModel] == true)
 		s.add(section{Title: "Rules for evidence", Forms: []form{{
 			Do: "models", Button: "Save", Fields: []field{
-				ban.withHint("If yes, no text of your documents is sent to a model on another machine. Only an owner can turn it off."),
+				ban.withHint("If set to yes, no text from your documents is sent to a model on another machine. Only an owner can turn off this rule."),
 			},
 		}}})
 		s.add(section{Title: "Name", Forms: []form{{
 			Do: "name", Button: "Save", Fields: []field{
 				textField("name", "Name").withValue(o.Name).required(),
-				textField("slug", "Short name").withValue(o.Slug).required().withHint("Lowercase letters, digits and hyphens."),
+				textField("slug", "Short name").withValue(o.Slug).required().withHint("Use lowercase letters, digits and hyphens."),
 			},
 		}}})
 		return nil
@@ -99,12 +99,12 @@ func yesOrNo(b bool) string {
 
 // roleNotes describes the purpose of each role.
 var roleNotes = map[api.Role]string{
-	api.RoleOwner:    "Everything, including deleting assessments and turning off rules",
-	api.RoleAdmin:    "Everything except deleting assessments: people, keys, integrations, work and decisions",
-	api.RoleApprover: "Reads and comments, and decides on what is submitted",
-	api.RoleMember:   "Works on assessments, without deciding",
-	api.RoleAuditor:  "Reads everything, exports and comments",
-	api.RoleViewer:   "Reads assessments",
+	api.RoleOwner:    "Can do everything, including deleting assessments and turning off rules",
+	api.RoleAdmin:    "Can do everything except delete assessments: manage members, keys and integrations, work on assessments, and decide",
+	api.RoleApprover: "Can read, comment, and decide on submitted versions",
+	api.RoleMember:   "Can work on assessments, but not decide",
+	api.RoleAuditor:  "Can read and export everything, and comment",
+	api.RoleViewer:   "Can read assessments",
 }
 
 var membersPanel = panel{
@@ -165,7 +165,7 @@ var membersPanel = panel{
 			}
 			text := "Send this single-use link to " + made.Email + ". It expires " + made.InviteExpiresAt.UTC().Format("2006-01-02 15:04 UTC") + "."
 			if made.Emailed {
-				text = "An email with this single-use link is on its way to " + made.Email + "."
+				text = "An email with this single-use link is being sent to " + made.Email + "."
 			}
 			s.add(section{Title: "Invitation", Text: text, Secret: v.BaseURL(v.r) + made.InvitePath})
 			return nil
@@ -204,7 +204,7 @@ var delegationsPanel = panel{
 			return err
 		}
 		x := section{
-			Text:    "An owner, admin or approver lets somebody else decide until a date, for example while on leave.",
+			Text:    "An owner, admin or approver can let somebody else decide until a given date, for example while on leave.",
 			Columns: []string{"From", "To", "Decides on", "Until", "Status", "Reason"}, Empty: "There are no delegations.",
 			Links: v.nextPageLinks(l.Pagination),
 		}
@@ -256,7 +256,7 @@ var delegationsPanel = panel{
 				return err
 			}
 			if until.IsZero() {
-				return api.Invalid("until", "choose the last day")
+				return api.Invalid("until", "choose the last day of the delegation")
 			}
 			in.Body.DelegateID, in.Body.ExpiresAt, in.Body.Reason = v.field("delegate"), until, v.field("reason")
 			if g := v.field("gate"); g != "" {
@@ -279,8 +279,8 @@ var keysPanel = panel{
 			return err
 		}
 		x := section{
-			Text:    "Keys are for programs. Each acts for whoever created it, within its scopes.",
-			Columns: []string{"Name", "Key", "Scopes", "Last used", "Expires", "Status"}, Empty: "There are no keys.",
+			Text:    "API keys are for programs. Each key acts on behalf of the user who created it, within the scopes of the key.",
+			Columns: []string{"Name", "Key", "Scopes", "Last used", "Expires", "Status"}, Empty: "There are no API keys.",
 			Links: v.nextPageLinks(l.Pagination),
 		}
 		for _, k := range l.Data {
@@ -299,8 +299,8 @@ var keysPanel = panel{
 				Do: "create", Button: "Create", Fields: []field{
 					textField("name", "Name").required(),
 					textField("scopes", "Scopes").withValue("assessment:read, report:read").required().
-						withHint("Separated by commas, such as document:write. * stands for everything except deciding and managing keys, which must be listed."),
-					textField("expires", "Expires").withKind("date").withHint("Never, if empty."),
+						withHint("Scopes, separated by commas, such as document:write. * includes all scopes except deciding and managing keys, which must be listed."),
+					textField("expires", "Expires").withKind("date").withHint("If this field is empty, the key never expires."),
 				},
 			}}})
 		}
@@ -338,7 +338,7 @@ var keysPanel = panel{
 	},
 }
 
-const eventsHint = "Separated by commas, such as approval.requested, report.ready. All events, if empty."
+const eventsHint = "Event types, separated by commas, such as approval.requested, report.ready. If this field is empty, all events are sent."
 
 var webhooksPanel = panel{
 	path: "settings/webhooks", title: "Webhooks", group: &settingsPages,
@@ -395,12 +395,12 @@ var webhooksPanel = panel{
 			if err != nil {
 				return err
 			}
-			s.add(section{Title: "The new secret", Text: "The old one stays valid for a day.", Secret: made.Secret})
+			s.add(section{Title: "The new secret", Text: "The old secret remains valid for a day.", Secret: made.Secret})
 			return nil
 		},
 		"test": func(v *visit, _ *sheet) error {
 			_, err := do(v, api.TestWebhook, &api.WebhookInput{WebhookID: v.field("id")})
-			v.notice = "A test event is on its way; open the webhook to see its delivery."
+			v.notice = "A test event is being sent; open the webhook to see its delivery."
 			return err
 		},
 		"on":  func(v *visit, _ *sheet) error { return v.enableWebhook(true) },
@@ -411,7 +411,8 @@ var webhooksPanel = panel{
 	},
 }
 
-// toggle returns the action that changes the current state, "off" or "on"; switchName returns the label of its button.
+// toggle returns the action that changes the current state: "off" or "on". switchName returns the label of the button
+// for that action.
 func toggle(on bool) string {
 	if on {
 		return "off"
@@ -502,7 +503,7 @@ var alertsPanel = panel{
 			return err
 		}
 		x := section{
-			Text:    "A rule compares a metric with a threshold, and sends a notification when it is crossed.",
+			Text:    "A rule compares a metric with a threshold and sends a notification when the threshold is crossed.",
 			Columns: []string{"Name", "Rule", "State", "Value", "Checking"}, Empty: "There are no rules.", Links: v.nextPageLinks(l.Pagination),
 		}
 		for _, r := range l.Data {
@@ -540,7 +541,7 @@ var alertsPanel = panel{
 				{Name: "operator", Label: "Is", Kind: "select", Options: choices(
 					option{"gt", "more than"}, option{"gte", "at least"}, option{"lt", "less than"}, option{"lte", "at most"}, option{"eq", "exactly"},
 				)},
-				textField("threshold", "Threshold").required().withHint("A number, such as 0 or 2.5."),
+				textField("threshold", "Threshold").required().withHint("Enter a number, such as 0 or 2.5."),
 			},
 		}}})
 		return nil
@@ -567,7 +568,7 @@ var (
 	alertTones = map[string]string{api.AlertOK: "approved", api.AlertFiring: "critical"}
 )
 
-// formatNumber formats a number with as many digits as it needs.
+// formatNumber formats a number with as few digits as possible, without rounding it.
 func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 func numberOrEmpty(f *float64) string {

@@ -43,8 +43,8 @@ type line struct {
 	Forms []form
 }
 
-// value is a fact or a table cell. Label is used only for facts. Tone is the API's value if it is shown as a tag. Href
-// is relative to the start page. Parts are pieces of the text, some of which are highlighted.
+// value is a fact or a table cell. Label is used only for facts. Tone is the API's value if the value is shown as a
+// tag. Href is relative to the start page. Parts are pieces of the text, some of which are highlighted.
 type value struct {
 	Label, Text, Tone, Href string
 	At                      *time.Time
@@ -145,7 +145,7 @@ func (p *panel) get(v *visit) error {
 func (p *panel) post(v *visit) error {
 	act := p.actions[v.field("do")]
 	if act == nil {
-		return api.Invalid("do", "the form is not from this page; go back, reload the page and try again")
+		return api.Invalid("do", "the form was not sent from this page; go back, reload the page and try again")
 	}
 	s := &sheet{}
 	if err := act(v, s); err != nil {

@@ -22,7 +22,7 @@ type signInPage struct {
 // keptField is a field of a form that is submitted again after signing in.
 type keptField struct{ Name, Value string }
 
-// keptPrefix marks the fields of a form that was submitted after the session had ended.
+// keptPrefix is the prefix of the names of fields from a form that was submitted after the session had ended.
 const keptPrefix = "kept."
 
 // askToSignIn redirects to the sign-in page, which preserves the fields of a submitted form.
@@ -43,7 +43,7 @@ func (v *visit) askToSignIn() error {
 			}
 		}
 	}
-	v.status, v.complaint = http.StatusUnauthorized, "Your session has ended. Sign in again to continue; what you entered is kept."
+	v.status, v.complaint = http.StatusUnauthorized, "Your session has ended. Sign in again to continue; your entries have been kept."
 	return v.render("sign-in.html", "Sign in", page)
 }
 

@@ -32,10 +32,11 @@ type timelineMonth struct {
 	At   float64
 }
 
-// maxTimelineItems and maxTimelineMonths limit what a timeline shows: the items that are due first, and the labels of months.
+// maxTimelineItems and maxTimelineMonths limit the number of items, of which those due first are shown, and the number
+// of month labels.
 const maxTimelineItems, maxTimelineMonths = 60, 8
 
-// newTimeline returns the timeline of the rows of a plan, or nil if none is open.
+// newTimeline returns the timeline of the rows of a plan, or nil if no item is open.
 func newTimeline(version *api.DeliverableVersion, rows []row, now time.Time) *timeline {
 	today := now.UTC().Truncate(24 * time.Hour)
 	start := version.CreatedAt.UTC().Truncate(24 * time.Hour)

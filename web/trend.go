@@ -96,8 +96,8 @@ func (v *visit) versionTrend(assessmentID string) (*trend, int, error) {
 	return newTrend(points), len(points), nil
 }
 
-// assessmentTrend compares an assessment with those that it continues, and with earlier ones of the same client. It returns
-// nil if there are none.
+// assessmentTrend compares an assessment with the assessments that it continues and with earlier assessments of the
+// same client. It returns nil if there are none.
 func (v *visit) assessmentTrend(a *api.Assessment) (*trend, error) {
 	if a.CarriedFrom == nil && a.ClientName == "" {
 		return nil, nil

@@ -9,7 +9,7 @@ type unsubscribePage struct{ Text, Token string }
 // askToUnsubscribe shows a page with a confirmation button, because email scanners open the links they find.
 func (v *visit) askToUnsubscribe() error {
 	return v.render("unsubscribe.html", "Daily email",
-		unsubscribePage{"Overdue remediations in each of your organizations.", v.r.URL.Query().Get("token")})
+		unsubscribePage{"The daily email lists overdue remediations in each of your organizations.", v.r.URL.Query().Get("token")})
 }
 
 // unsubscribe handles the confirmation button, and the one-click requests of mail programs.

@@ -167,7 +167,7 @@ func (v *visit) readForm() error {
 	case errors.As(err, &tooLarge):
 		return api.TooLarge("form", "the form is larger than %d kB; shorten the text", maxFormBytes>>10)
 	case err != nil:
-		return api.Invalid("", "the form can't be read: %v", err)
+		return api.Invalid("", "the submitted form can't be read: %v", err)
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ func (v *visit) checkToken() error {
 			return nil
 		}
 	}
-	return api.Forbidden("the form is not from a page of this session; go back, reload the page and try again")
+	return api.Forbidden("the form was not sent from a page of this session; go back, reload the page and try again")
 }
 
 // root returns the relative URL of the start page: "./", or "../" once for each folder in the path.
@@ -330,8 +330,8 @@ func writePage(w http.ResponseWriter, status int, name, policy string, f *frame)
 	return nil
 }
 
-// refuse shows the page again, with the reason why its form was rejected. It returns errors that different input would
-// not avoid.
+// refuse shows the page again, with the reason why its form was rejected. Errors that the visitor can't fix by
+// changing the input are returned.
 func (v *visit) refuse(err error, show func() error) error {
 	if api.IsCode(err, api.CodeUnauthorized) || api.IsCode(err, api.CodeNotFound) {
 		return err
@@ -350,7 +350,7 @@ func (v *visit) complain(err error, show func() error) error {
 }
 
 var errorTitles = map[int]string{
-	http.StatusBadRequest:            "This can't be done",
+	http.StatusBadRequest:            "This action is not possible",
 	http.StatusUnauthorized:          "Not signed in",
 	http.StatusForbidden:             "Not allowed",
 	http.StatusNotFound:              "Not found",
@@ -372,10 +372,10 @@ func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, e *api.Error) 
 		s.Logger.Error("a page failed", "path", r.URL.Path, "error", errors.Join(e, e.Unwrap()))
 	}
 	if status == http.StatusNotFound {
-		text = "There is nothing at this address, or you have no access to it."
+		text = "This page does not exist, or you don't have access to it."
 	}
 	f := frame{
-		Title: cmp.Or(errorTitles[status], "This can't be done"), Root: root(r),
+		Title: cmp.Or(errorTitles[status], "This action is not possible"), Root: root(r),
 		Page: problem{text, cmp.Or(e.TraceID, w.Header().Get(api.TraceHeader))},
 	}
 	if err := writePage(w, status, "error.html", "", &f); err != nil {
@@ -388,7 +388,7 @@ func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, e *api.Error) 
 func WriteStopping(w http.ResponseWriter, r *http.Request) {
 	f := frame{
 		Title: "Restarting", Root: root(r), Reload: r.Method == http.MethodGet,
-		Page: problem{Text: "The service is restarting. If you sent a form, go back and send it again; nothing was changed."},
+		Page: problem{Text: "The service is restarting. If you submitted a form, nothing was changed; go back and submit it again."},
 	}
 	if err := writePage(w, http.StatusServiceUnavailable, "error.html", "", &f); err != nil {
 		http.Error(w, f.Title, http.StatusServiceUnavailable)

@@ -97,7 +97,7 @@ func (v *visit) changeAssessment() error {
 	default:
 		act := runActions[v.field("do")]
 		if act == nil {
-			return api.Invalid("do", "the form is not from this page; go back, reload the page and try again")
+			return api.Invalid("do", "the form was not sent from this page; go back, reload the page and try again")
 		}
 		err = act(v, nil)
 	}
@@ -129,7 +129,7 @@ func (v *visit) changeDeliverable() error {
 	case "undo":
 		in := api.UndoInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
 		if in.Body.EditID = v.field("edit"); in.Body.EditID == "" {
-			err = api.Invalid("edit", "the page doesn't say which change to undo; reload it and try again")
+			err = api.Invalid("edit", "the page does not specify which change to undo; reload the page and try again")
 		} else {
 			_, err = do(v, api.Undo, &in)
 		}
@@ -137,7 +137,7 @@ func (v *visit) changeDeliverable() error {
 			to = base + "/" + url.PathEscape(item) + "?" + savedNotice
 		}
 	default:
-		err = api.Invalid("do", "the form is not from this page; go back, reload the page and try again")
+		err = api.Invalid("do", "the form was not sent from this page; go back, reload the page and try again")
 	}
 	if v.r.Header.Get("Accept") == "text/plain" { // the page's script shows the response
 		return v.answerScript(err)
@@ -181,7 +181,7 @@ var scopePanel = panel{
 			return err
 		}
 		mayEdit := v.may("scope:write") && a.State != api.StateClosed
-		reasons := section{Title: "Traits", Text: "They decide which controls apply.", Columns: []string{"Trait", "Applies", "Why"}}
+		reasons := section{Title: "Traits", Text: "Traits determine which controls apply.", Columns: []string{"Trait", "Applies", "Why"}}
 		traits := form{Do: "save", Button: "Save", Title: "Change the scope"}
 		traits.Fields = append(traits.Fields, scopeLists(scope)...)
 		for _, name := range api.TraitNames {
@@ -235,7 +235,7 @@ var scopePanel = panel{
 			}
 			in := api.PutScopeInput{AssessmentInput: api.AssessmentInput{AssessmentID: v.r.PathValue("id")}}
 			if err := json.Unmarshal(raw, &in.Body); err != nil {
-				return api.Invalid("", "the form can't be read: %v", err)
+				return api.Invalid("", "the submitted form can't be read: %v", err)
 			}
 			return call(v, api.PutScope, &in)
 		},

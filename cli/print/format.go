@@ -90,7 +90,7 @@ var stanceLabels = map[string]string{
 	"plans":     "a plan",
 	"denies":    "says the opposite",
 	"template":  "an unfilled template",
-	"limits":    "covers only part of it",
+	"limits":    "covers only part of the requirement",
 	"conflicts": "contradicted elsewhere",
 }
 

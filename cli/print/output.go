@@ -12,7 +12,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Formats lists the output formats, the default first.
+// Formats lists the output formats, with the default format first.
 var Formats = []string{"table", "json", "yaml", "csv"}
 
 // Output is the destination and format of results.
@@ -35,11 +35,11 @@ type Output struct {
 func CompileQuery(expr string) (*gojq.Code, error) {
 	q, err := gojq.Parse(expr)
 	if err != nil {
-		return nil, fmt.Errorf("the jq filter can't be read: %w", err)
+		return nil, fmt.Errorf("the jq filter has a syntax error: %w", err)
 	}
 	code, err := gojq.Compile(q)
 	if err != nil {
-		return nil, fmt.Errorf("the jq filter can't be used: %w", err)
+		return nil, fmt.Errorf("the jq filter is invalid: %w", err)
 	}
 	return code, nil
 }
@@ -57,7 +57,7 @@ func (o *Output) Print(v any, page func(*Page)) error {
 	return o.PrintRecord(v)
 }
 
-// PrintPage prints a page, whatever the output format is. It is for output that has no corresponding record.
+// PrintPage prints a page regardless of the output format. It is for output that has no corresponding record.
 func (o *Output) PrintPage(page func(*Page)) error {
 	p := &Page{width: o.Width, fileWidth: o.FileWidth, color: o.Color}
 	page(p)
@@ -95,5 +95,5 @@ func CheckFormat(name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("there is no output format %q; choose one of %s", name, strings.Join(Formats, ", "))
+	return fmt.Errorf("unknown output format %q; choose one of %s", name, strings.Join(Formats, ", "))
 }

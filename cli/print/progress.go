@@ -27,8 +27,7 @@ type Progress struct {
 	stop    chan struct{}
 }
 
-// Outside a terminal, plain progress lines start after plainDelay, and there is at most one per
-// plainInterval.
+// Outside a terminal, plain progress lines are printed only after plainDelay, and at most once per plainInterval.
 const (
 	plainDelay     = time.Second
 	plainInterval  = 10 * time.Second

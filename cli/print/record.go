@@ -140,8 +140,9 @@ func escapeUnsafeYAML(b []byte) []byte {
 	return out
 }
 
-// jsonToCSV converts the records of a list, or a single record, to CSV rows. The columns are the fields of
-// all records, those of nested objects as "field.nested". Lists of strings are joined by "; ", and other lists remain JSON.
+// jsonToCSV converts the records of a list, or a single record, to CSV rows. The columns are the fields of all
+// records. Fields of nested objects are named "field.nested". Lists of strings are joined by "; ", and other lists
+// remain JSON.
 func jsonToCSV(b []byte) ([]byte, error) {
 	records, err := splitJSONRecords(b)
 	if err != nil {
@@ -153,7 +154,7 @@ func jsonToCSV(b []byte) ([]byte, error) {
 		row := map[string]json.RawMessage{}
 		names, err := flattenJSON("", raw, row)
 		if err != nil {
-			return nil, fmt.Errorf("there is no CSV form of this; use -o json: %w", err)
+			return nil, fmt.Errorf("this result can't be written as CSV; use -o json: %w", err)
 		}
 		columns = mergeColumns(columns, names)
 		rows = append(rows, row)
@@ -206,8 +207,8 @@ func flattenJSON(prefix string, raw json.RawMessage, row map[string]json.RawMess
 	return all, nil
 }
 
-// mergeColumns appends the missing names to columns. Those of a nested object follow the other columns of that
-// object.
+// mergeColumns adds the missing names to columns. Names from a nested object are inserted after the other columns of
+// that object.
 func mergeColumns(columns, names []string) []string {
 	for _, name := range names {
 		if slices.Contains(columns, name) {
@@ -290,8 +291,8 @@ func sanitizeCSV(s string) string {
 // maxQueryResults is the maximum number of results of a jq filter, which might otherwise never end.
 const maxQueryResults = 1_000_000
 
-// runQuery applies the jq filter to b and returns its results, one per line: strings as they are, anything
-// else as JSON.
+// runQuery applies the jq filter to b and returns its results, one per line. Strings are returned unchanged, and all
+// other values as JSON.
 func (o *Output) runQuery(b []byte) ([]byte, error) {
 	ctx := o.Context
 	if ctx == nil {

@@ -155,7 +155,7 @@ func TestSyncInChunks(t *testing.T) {
 		t.Helper()
 		cmd := laptop.command(args...)
 		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "the connection was lost before the server responded") ||
-			!strings.Contains(string(out), "it continues where it stopped, and nothing is applied twice") {
+			!strings.Contains(string(out), "the sync continues where it stopped, and no change is applied twice") {
 			t.Fatalf("service %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}

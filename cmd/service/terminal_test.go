@@ -233,7 +233,7 @@ func TestNoTerminal(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	out, err := u.command("tui").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "input and output must be a terminal") {
+	if err == nil || !strings.Contains(string(out), "requires a terminal for input and output") {
 		t.Errorf("%v, %s", err, out)
 	}
 }

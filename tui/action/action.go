@@ -91,7 +91,7 @@ func Footer(all []Action, w int, hasHelp bool) draw.Line {
 	return append(line, draw.Span{Text: "?", Style: draw.Bold}, draw.Span{Text: " help", Style: draw.Dim})
 }
 
-// WriteHelp writes the actions under a heading. Disabled ones are shown with the reason.
+// WriteHelp writes the actions under a heading. Disabled actions are shown with the reason.
 func WriteHelp(p *draw.Page, title string, all []Action) {
 	p.AddTitle("%s", title)
 	for _, a := range all {

@@ -14,7 +14,7 @@ import (
 // terminal's own 16 colors are used, so that they match the user's light or dark theme.
 type Style uint8
 
-// Colors, of which a style has at most one, and the attributes that can be added to it.
+// The colors, of which a style has at most one, and the attributes that can be added to a color.
 const (
 	Plain  Style = 0
 	Red    Style = 1
@@ -103,7 +103,7 @@ func (l Line) Cut(w int) Line {
 	return out
 }
 
-// endWithEllipsis replaces the end of a full line with an ellipsis, which shows that text follows.
+// endWithEllipsis replaces the end of a full line with an ellipsis to show that more text follows.
 func endWithEllipsis(l Line) Line {
 	for at := len(l) - 1; at >= 0; at-- {
 		if w := print.Width(l[at].Text); w > 0 {
