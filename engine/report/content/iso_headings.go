@@ -33,7 +33,7 @@ var nis2Headings = map[string]string{
 	"Art 21(2)(h)": "Cryptography and encryption",
 	"Art 21(2)(i)": "People, access control and assets",
 	"Art 21(2)(j)": "Multi-factor sign-in and secured communication",
-	"Art 21(3)":    "Vulnerabilities specific to each direct supplier",
+	"Art 21(3)":    "Weaknesses in each direct supplier's security",
 	"Art 21(4)":    "Correcting shortcomings without delay",
 	"Art 23(1)":    "Reporting significant incidents to the authority",
 	"Art 23(2)":    "Informing service recipients",
