@@ -60,8 +60,8 @@ func TestReadRelease(t *testing.T) {
 		{plain.URL + "/busy", cli.Target{}, 10, "rejected the request"},
 		{plain.URL + "/broken", cli.Target{}, 10, "502"},
 		{plain.URL + "/none", cli.Target{}, 10, "no release exists yet"},
-		{"http://releases.example/latest", cli.Target{}, 10, "use https://"},
-		{"file:///etc/passwd", cli.Target{}, 10, "use https://"},
+		{"http://releases.example/latest", cli.Target{}, 10, "begins with https://"},
+		{"file:///etc/passwd", cli.Target{}, 10, "begins with https://"},
 		{"https://ada:hidden@%", cli.Target{}, 10, "URL is invalid"},
 	} {
 		got, err := fetchReleaseResponse(t.Context(), c.url, c.target, c.limit)
