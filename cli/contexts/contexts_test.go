@@ -176,7 +176,7 @@ func TestBookIsReadStrictly(t *testing.T) {
 		"currnt: x\n": `line 1: unknown key "currnt"`,
 		"contexts:\n  - name: a\n    server: https://x\n    credential: key\n    tokn: x\n":                 `line 5: unknown key "tokn"`,
 		"contexts:\n  - name: a\n    credential: key\n":                                                     "no server",
-		"contexts:\n  - {name: a, server: x, credential: key}\n  - {name: A, server: y, credential: key}\n": "appears twice",
+		"contexts:\n  - {name: a, server: x, credential: key}\n  - {name: A, server: y, credential: key}\n": "two contexts have this name",
 		"contexts:\n  - {name: local, server: x, credential: key}\n":                                        "is reserved",
 		"contexts:\n  - {name: ../x, server: x, credential: key}\n":                                         "is not a valid context name",
 		"contexts:\n  - {name: a, server: x, credential: password}\n":                                       `unknown credential "password"`,
