@@ -52,7 +52,8 @@ type UnreadEvidence struct {
 	UnreadLanguages           []UnreadLanguage `json:"unread_languages" doc:"Languages of passages that were not read."`
 }
 
-// UnreadCounts counts documents that were read, and the passages in them that were not.
+// UnreadCounts counts the passages that were skipped because of their language, and the documents that contain such
+// passages but were otherwise read.
 type UnreadCounts struct {
 	Documents int
 	sets      []unreadSet

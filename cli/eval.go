@@ -95,7 +95,7 @@ With --out, the command also writes the rankings, with 100 passages per query.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runEvalRetrieval(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVar(&o.Bench, "bench", "", "benchmark folder")
-	addChoiceFlag(cmd.Flags(), &o.Train, "train", trainingSets, "training data: workbook, or open to include requirement texts")
+	addChoiceFlag(cmd.Flags(), &o.Train, "train", trainingSets, "training data; 'open' also includes requirement texts")
 	cmd.Flags().StringVar(&o.Embedder, "embedder", "", "additional model to measure: ollama/NAME or openai/NAME")
 	cmd.Flags().StringVar(&o.Out, "out", "", "folder in which to write A.tsv, B.tsv, C.tsv and C_passage_to_control.tsv; created if missing")
 	return cmd

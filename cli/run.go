@@ -505,7 +505,7 @@ func (a *app) withFailedMoveHint(err error, move api.Move, st *api.AssessmentSta
 }
 
 // performMove performs one transition of an assessment and shows its progress. For transitions that may have to wait
-// for documents to be read or for search to be trained, it also shows the progress of that work.
+// for documents to be read or for the search index to be built, it also shows the progress of that work.
 func (a *app) performMove(ctx context.Context, id string, move api.Move, target api.State) error {
 	a.progress.Start(move.Work)
 	in := api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: id}}

@@ -674,7 +674,7 @@ func (a *app) resolveSyncConflict(ctx context.Context, in *api.ResolveSyncInput)
 		return call(ctx, a, api.ResolveSyncConflict, in)
 	}
 	if st.Server == "" {
-		return nil, runtimeError("conflicts are resolved on the remote, by %s; you receive the result with the next bundle from there", st.PeerName)
+		return nil, runtimeError("%s resolves conflicts on the remote; import the next bundle from the remote to receive the result", st.PeerName)
 	}
 	remote, disconnect, err := a.connectRemote(ctx, st.Server, st.OrganizationID, a.flags.Token)
 	if err != nil {

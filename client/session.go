@@ -14,7 +14,7 @@ import (
 // ErrPlainHTTP is wrapped by the error returned if secrets would be sent over the network unencrypted.
 var ErrPlainHTTP = errors.New("without TLS, anyone on the network path can read passwords, keys and evidence")
 
-// parseBaseURL parses a server's address; its error describes the problem.
+// parseBaseURL parses a server's address. The returned error can be shown to users.
 func parseBaseURL(address string, plainHTTP bool) (*url.URL, error) {
 	base, err := url.Parse(strings.TrimRight(address, "/"))
 	switch {

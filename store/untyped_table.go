@@ -478,8 +478,8 @@ func (o orderedTable) scanPairs(tx *Tx, in scanOptions) iter.Seq2[kv.Pair, error
 	return o.scanPairsAhead(tx, in, nil)
 }
 
-// scanPairsOfRecords works like scanPairs, and reads the records that the pairs refer to ahead, with their packs if
-// withPacks is set.
+// scanPairsOfRecords works like scanPairs, but also prefetches the records that the pairs refer to. If withPacks is set,
+// it prefetches the packs of records as well.
 func (o orderedTable) scanPairsOfRecords(tx *Tx, in scanOptions, withPacks bool) iter.Seq2[kv.Pair, error] {
 	return o.scanPairsAhead(tx, in, func(pairs []kv.Pair) error { return o.prefetch(tx, pairs, withPacks) })
 }

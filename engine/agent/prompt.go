@@ -39,7 +39,7 @@ func loadPrompt(agent string) (*prompt, error) {
 	p := &prompt{}
 	head, body, ok := strings.Cut(string(text), "\n\n")
 	if !ok {
-		return nil, fmt.Errorf("the prompt of %s has no header", agent)
+		return nil, fmt.Errorf("the prompt for %s has no header", agent)
 	}
 	for line := range strings.Lines(head) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")

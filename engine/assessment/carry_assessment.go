@@ -294,8 +294,8 @@ func restsOnEvidence(fields []string) bool {
 	})
 }
 
-// markCarriedIfEvidenceChanged marks a carried decision if its evidence has changed since the
-// decision. evidence is the evidence in the new draft.
+// markCarriedIfEvidenceChanged flags a decision that was carried over from an earlier assessment if its evidence has
+// changed since the decision was made. evidence is the evidence in the new draft.
 func markCarriedIfEvidenceChanged(it *api.Item, evidence []api.Evidence) {
 	if it.Carried == nil {
 		return

@@ -156,7 +156,7 @@ func (f *statementVerdict) decideByReadings(verdicts []passageVerdict) {
 	case part != nil:
 		set(VerdictPartial, part, cmp.Or(part.reason, "Covers part of the requirement."))
 	case plan != nil && no != nil:
-		set(VerdictPlanned, plan, fmt.Sprintf("Stated as not yet done. Planned: %s.", shortenAndQuote(plan.quote)))
+		set(VerdictPlanned, plan, fmt.Sprintf("The document says that this is not yet done. Planned: %s.", shortenAndQuote(plan.quote)))
 	case no != nil:
 		set(VerdictDenied, no, "The evidence states that this is not the case.")
 	case plan != nil:

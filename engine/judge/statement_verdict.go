@@ -357,7 +357,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 	case no != nil && part != nil && part.coverage >= coverFull:
 		set(VerdictConflicting, part, formatContradiction(part, no, "part of the requirement", "another part"))
 	case no != nil && plan != nil:
-		set(VerdictPlanned, plan, "Stated as not yet done. "+plan.reason)
+		set(VerdictPlanned, plan, "The document says that this is not yet done. "+plan.reason)
 	case no != nil:
 		set(VerdictDenied, no, no.reason)
 	case plan != nil && (part == nil || plan.coverage >= part.coverage-0.1):

@@ -250,7 +250,7 @@ var (
 	)
 )
 
-// findSubprocessors returns the companies named after words such as "sub-processors".
+// findSubprocessors returns the companies listed after a term such as "sub-processors".
 func findSubprocessors(s string) []string {
 	var out []string
 	for _, at := range subprocessorIntro.FindAllStringIndex(s, -1) {

@@ -26,7 +26,7 @@ var annexFrameworks = map[string]string{iso27001: iso27002, iso27001Edition2013:
 
 // FrameworkCode derives the code of a framework from its name or workbook header. Different spellings in
 // different releases have the same code: "NIST 800-53 rev 5", "NIST⏎800-53⏎R5" and "NIST SP 800-53r5" are all
-// nist-800-53-r5. The code of a code is the code itself.
+// nist-800-53-r5. A code is returned unchanged.
 func FrameworkCode(header string) string { return resolveSlug(Slug(header)) }
 
 // Slug normalizes the spelling of a header. It applies only general rules, without knowing any frameworks.

@@ -7,7 +7,8 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// sheet contains the text of a worksheet. Rows and columns are numbered from 0, but in cell names from 1.
+// sheet contains the text of a worksheet. Row and column indexes are zero-based, whereas the cell
+// name A1 refers to the first row and column.
 type sheet struct {
 	name   string
 	rows   [][]string

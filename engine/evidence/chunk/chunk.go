@@ -118,8 +118,8 @@ type unit struct {
 	introducesList bool // ends in a colon: the following text belongs to it
 }
 
-// sharedDepth returns the number of headings that all blocks are under, usually 1 for the document's title. Top
-// sections are one level below.
+// sharedDepth returns the number of headings that enclose every block, usually 1 (the document's title). Top-level
+// sections are one level deeper.
 func sharedDepth(blocks []document.Block) int {
 	if len(blocks) == 0 {
 		return 0

@@ -79,7 +79,8 @@ func (m *mdReader) readTags(raw string, at api.Locator, sb *strings.Builder) {
 	}
 }
 
-// openElement opens the element of a tag, or writes the text of an element without content, such as a check box.
+// openElement handles a start tag. For an element without content, such as a check box, it writes a text that represents
+// the element.
 func (m *mdReader) openElement(t html.Token, isClosed bool, sb *strings.Builder) {
 	n := &html.Node{Type: html.ElementNode, DataAtom: t.DataAtom, Data: t.Data, Attr: t.Attr}
 	outer := m.currentAppearance()

@@ -83,7 +83,7 @@ func (s *schema) field(t reflect.Type, name string) (index []int, fieldType refl
 	return f.Index, f.Type, ok
 }
 
-// namesOf returns the names of a record's fields, in the order of its declaration.
+// namesOf returns the names of a record's fields in declaration order.
 func (s *schema) namesOf(t reflect.Type) []string {
 	s.load(dereferenceType(t))
 	return s.names[dereferenceType(t)]
