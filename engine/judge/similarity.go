@@ -89,8 +89,8 @@ func (s *Session) embedSentences(ctx context.Context, p Passage, a *passageAnaly
 	return nil
 }
 
-// compareMeaning returns how similar sentence i is to a statement, and how many other criteria are closer to it
-// (see nearestCriteria.logarithmicRankOf). Both are 0 if there are no vectors.
+// compareMeaning returns how similar sentence i is to a statement, and how many other criteria are closer to the
+// sentence (see nearestCriteria.logarithmicRankOf). Both are 0 if there are no vectors.
 func (s *Session) compareMeaning(d *preparedStatement, c *analyzedPassage, i int) (similarity, competition float64) {
 	m := s.options.Embedder
 	if len(c.vectors) == 0 || len(c.vectors[2*i]) != len(d.vector) || len(d.vector) == 0 {

@@ -217,7 +217,7 @@ var openOwnerPattern = lazyregexp.New(
 		`(?:enter|insert|name)\b)|[\[<{_?]`,
 )
 
-// IsNamedOwner reports whether the owner that a document states is a person or role, and not a placeholder.
+// IsNamedOwner reports whether the owner stated in a document is a person or role rather than a placeholder.
 func IsNamedOwner(owner string) bool {
 	return strings.ContainsFunc(owner, unicode.IsLetter) && !openOwnerPattern.MatchString(owner)
 }
@@ -253,8 +253,8 @@ func ShortenUnambiguousOwners(owners map[string]string) {
 	}
 }
 
-// mainOwner returns the owner whose documents contribute the most evidence, or nil if no owner is known. On a
-// tie, it is the alphabetically first one.
+// mainOwner returns the owner whose documents contribute the most evidence, or nil if no owner is known. If there is a
+// tie, it returns the one that comes first alphabetically.
 func mainOwner(evidence []api.Evidence, owners map[string]string) *string {
 	votes := make(map[string]int)
 	for _, e := range evidence {

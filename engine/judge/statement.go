@@ -25,7 +25,7 @@ var (
 	trailingConjunctionPattern = lazyregexp.New(`(?i)[;,.\s]*(?:\b(?:and|or|and ?/ ?or)\b)?[;,.\s]*$`)
 )
 
-// Statements returns the requirements of a control, for each of which evidence is searched separately.
+// Statements returns the requirements of a control. Evidence is searched for each of them separately.
 func Statements(c api.Control) []string { return newControlStatements(c).statements }
 
 // controlStatements holds the statements of a control, that is, the requirements to find evidence for.
@@ -107,11 +107,10 @@ func objectivesUnlessInDescription(c api.Control) []string {
 	return out
 }
 
-// matchingOwnCriteria returns our own criteria for a control whose description is in the style of a
-// framework. The criteria for its code are used only if its texts or question share a concept with
-// the criteria's topic, or its title shares one concept with the criteria, or its description
-// shares two. The code alone isn't enough, because catalog versions reassign codes. For a control
-// described in plain words, found is false, and its own text is used.
+// matchingOwnCriteria returns our own criteria for a control whose description is in the style of a framework. A
+// matching code isn't enough, because catalog versions reassign codes. In addition, the control's texts or question
+// must share a concept with the criteria's topic, or its title must share one concept with the criteria, or its
+// description two. If a control is described in plain words, found is false and the control's own text is used.
 func matchingOwnCriteria(c api.Control) (entry criteria.Entry, found bool) {
 	e, ok := criteria.Lookup(c.Code)
 	if !ok || !frameworkStylePattern.MatchString(c.Description) {

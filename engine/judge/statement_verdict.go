@@ -517,7 +517,7 @@ func FormatLocation(document string, l api.Locator, headings []string) string {
 	return formatRange(document, l, headings)
 }
 
-// formatRange is FormatLocation, but names all lines of a passage that has several.
+// formatRange is like FormatLocation, but also states the last line of a passage that spans several lines.
 func formatRange(document string, l api.Locator, headings []string) string {
 	var at []string
 	switch {

@@ -112,9 +112,8 @@ func (s *Session) judgeWholeControlIn(d *preparedStatement, p *analyzedPassage) 
 	return denial, plan
 }
 
-// isWindowAboutOtherThings reports whether a window (one or two sentences) names more concepts foreign to the
-// control than concepts of the control. If so, its denial or plan concerns something else, or something
-// narrower.
+// isWindowAboutOtherThings reports whether a window (one or two sentences) names more concepts that are foreign to the
+// control than concepts that belong to it. If so, its denial or plan concerns something else, or something narrower.
 func (d *preparedStatement) isWindowAboutOtherThings(window []*text.Sentence) bool {
 	own, other := 0, 0
 	for _, s := range window {
@@ -131,9 +130,10 @@ func (d *preparedStatement) isWindowAboutOtherThings(window []*text.Sentence) bo
 	return other > own
 }
 
-// isWithinDenial reports whether a denial of the control as a whole applies to the statement. A denial that names nothing but the
-// control's topic, or says that there is none ("No screening of new employees takes place"), applies to all statements. A narrower
-// one, such as of one use, one group of people or one system, applies only to statements that name that too.
+// isWithinDenial reports whether a denial of the control as a whole applies to the statement. A denial that names
+// nothing but the control's topic, or says that there is no such thing ("No screening of new employees takes place"),
+// applies to all statements. A narrower denial, such as one that is limited to a particular use, group of people or
+// system, applies only to statements that mention it, too.
 func (d *preparedStatement) isWithinDenial(denial *text.Sentence) bool {
 	if !denial.IsTableRow {
 		isOwn := func(a text.Concept) bool { return a.Weight <= text.WeightGeneral || containsConcept(d.topic, a.ID) }
@@ -157,7 +157,8 @@ func (d *preparedStatement) isWithinDenial(denial *text.Sentence) bool {
 // weConcept is the concept of "we", which names the organization itself.
 var weConcept = text.ConceptID("we")
 
-// absencePattern matches the beginning of a sentence that says that there is none of a thing, which is group 1.
+// absencePattern matches the beginning of a sentence that says that something doesn't exist. Group 1 is what doesn't
+// exist.
 var absencePattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:there (?:is|are|was|were) )?(?:no|none)\b((?: [\w-]+){0,4}?)(?: (?:of|for|in|on|to|about|is|are|was|were|has|have|takes?|exists?)\b|\W*$)`)
 
 // isPlanListEntry reports whether a sentence is an item in a list of planned work, which doesn't need a verb.
@@ -196,9 +197,9 @@ func (s *Session) planImpliedByList(c *analyzedPassage, cur *text.Sentence) stri
 	return fmt.Sprintf("in a list of planned items (%s)", c.planListName)
 }
 
-// applyWholeControlVerdict applies the denial of the control as a whole or, if there is none, the
-// plan for it to those statements that have little or no support. It changes nothing if more than a
-// third of the statements are well supported.
+// applyWholeControlVerdict applies the denial of the control as a whole to those statements that have little or no
+// support. If there is no denial, it applies the plan for the control instead. It changes nothing if more than a third
+// of the statements are well supported.
 func applyWholeControlVerdict(all []statementVerdict, denial, plan *passageVerdict) {
 	strong := 0
 	for i := range all {

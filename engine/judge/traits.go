@@ -136,9 +136,9 @@ func TraitCandidates(ctx context.Context, f Finder) ([]Candidates, error) {
 	return out, nil
 }
 
-// DetectTraits determines the value of each trait in api.TraitNames: "true" or "false", with
-// quotes, or "unknown" if passages disagree or none is about the trait. The rules are used for
-// traits for which the reader has not read any passages. A nil reader means the rules.
+// DetectTraits determines the value of each trait in api.TraitNames: "true" or "false", with quotes, or "unknown" if
+// passages disagree or none is about the trait. Traits for which the reader has not read any passages are determined by
+// the built-in rules. If reader is nil, all traits are.
 func DetectTraits(ctx context.Context, f Finder, reader reading.Reader) (map[string]api.Trait, error) {
 	s := newTraitSession(f, reader)
 	out := make(map[string]api.Trait, len(api.TraitNames))
@@ -152,7 +152,7 @@ func DetectTraits(ctx context.Context, f Finder, reader reading.Reader) (map[str
 	return out, nil
 }
 
-// traitStatement returns the statement about a trait that passages are compared with.
+// traitStatement returns the statement about a trait with which passages are compared.
 func traitStatement(name string) reading.Statement {
 	return reading.Statement{Topic: "The organization", Text: "The organization " + traitPhrase(name) + "."}
 }

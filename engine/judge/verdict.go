@@ -640,5 +640,5 @@ func (r passageVerdict) toEvidence(statementText string) api.Evidence {
 	}
 }
 
-// RoundToThousandths rounds a ratio or confidence to the precision in which it is stored.
+// RoundToThousandths rounds a ratio or confidence to the precision with which it is stored.
 func RoundToThousandths(f float64) float64 { return math.Round(f*1000) / 1000 }

@@ -28,7 +28,7 @@ func (b limitTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// withoutURL returns an error of an HTTP client without the method and URL that it begins with.
+// withoutURL returns an HTTP client's error without the method and URL at the beginning.
 func withoutURL(err error) error {
 	if e := (*url.Error)(nil); errors.As(err, &e) {
 		return e.Err

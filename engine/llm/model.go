@@ -30,7 +30,7 @@ type Request struct {
 	Seed int
 }
 
-// DefaultSeed is the seed of requests that don't specify one.
+// DefaultSeed is the seed for requests that don't specify one.
 const DefaultSeed = 1
 
 func (r *Request) seed() int {
@@ -77,7 +77,7 @@ const (
 	maxWaiting = 16
 	maxTries   = 2
 	retryAfter = 200 * time.Millisecond
-	// DefaultTimeout limits one request including retries.
+	// DefaultTimeout is the time limit for one request, including retries.
 	DefaultTimeout = 2 * time.Minute
 )
 
@@ -180,12 +180,12 @@ func isCloudName(kind, name string) bool {
 	return kind == "ollama" && (strings.HasSuffix(name, ":cloud") || strings.HasSuffix(name, "-cloud"))
 }
 
-// cooldown is how long no requests are sent after a timeout, so that a batch does not wait for the
-// time limit with each request.
+// cooldown is how long no requests are sent after a timeout, so that a batch does not have to wait until each of its
+// requests times out.
 const cooldown = 30 * time.Second
 
-// Chat sends a request, after waiting for its turn. Its errors wrap an error of this package, such as
-// ErrTimeout, or are the context's.
+// Chat waits for its turn and then sends a request. The error it returns wraps one of this package's errors, such as
+// ErrTimeout, or is the context's error.
 func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
 	if m.coolingDown.Load() {
 		return Answer{}, fmt.Errorf("%w recently; requests resume within 30 seconds (%w)", ErrTimeout, ErrBusy)

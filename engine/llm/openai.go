@@ -67,8 +67,8 @@ func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
 	return a, nil
 }
 
-// openAIModel contains what a server reports about a model and what changes only when the model changes. vLLM reports
-// the path of the weights, llama.cpp their size.
+// openAIModel contains those properties reported by a server that change only if the model itself changes. For example,
+// vLLM reports the path of the weights, and llama.cpp reports their size.
 type openAIModel struct {
 	ID        string `json:"id"`
 	Root      string `json:"root"`

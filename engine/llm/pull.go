@@ -19,7 +19,7 @@ type PullProgress struct {
 
 const (
 	maxProgressBytes = 256 << 20 // bytes of progress reports, enough for days
-	// maxSilence is how long a server may report no progress.
+	// maxSilence is how long a server may go without reporting progress.
 	maxSilence = 2 * time.Minute
 )
 

@@ -101,7 +101,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.OrgListInput)
 	return api.MapList(all, func(w *store.Webhook) api.Webhook { return w.Webhook }), nil
 }
 
-// Create creates a webhook. It receives the events that happen from then on.
+// Create creates a webhook. The webhook receives only events that happen from then on.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebhookInput) (*api.NewWebhook, error) {
 	address, err := s.Guard.CheckURL("url", in.Body.URL)
 	if err != nil {

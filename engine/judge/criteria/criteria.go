@@ -24,8 +24,8 @@ type Entry = controltext.Entry
 // Lookup returns the criteria for a control code.
 func Lookup(code string) (Entry, bool) { return All().Lookup(code) }
 
-// All returns the criteria of all controls: first those for controls missing from the starter catalog, then
-// those of the starter catalog itself.
+// All returns the criteria of all controls: first those of controls that are missing from the starter catalog, then
+// those of the controls in it.
 var All = sync.OnceValue(func() *controltext.Table {
 	b := controltext.MustReadTable(criteriaFiles)
 	src, err := starter.Load()

@@ -29,9 +29,9 @@ func CriterionAnchors(code, criterion string) (groups WordGroups, ok bool) {
 	return criterionGroups(anchorTable(), code, criterion)
 }
 
-// CriterionWording returns the groups of words in which a criterion is usually expressed. A sentence that states
-// the criterion contains a word from nearly every group. Each group covers the many words for an action, a thing
-// or a condition, whereas anchors are the few words that a passage must contain.
+// CriterionWording returns the groups of words in which a criterion is usually expressed. A sentence that states the
+// criterion contains a word from nearly every group. Each group lists the many words that can express one action, thing
+// or condition. Anchors, by contrast, are the few words that a passage must contain.
 func CriterionWording(code, criterion string) WordGroups {
 	groups, _ := criterionGroups(wordingTable(), code, criterion)
 	return groups

@@ -60,9 +60,9 @@ func parseAnswer(text string) (a answer, err error) {
 	return a, nil
 }
 
-// readings returns the readings of the passages of statement i that an answer gives, and the number
-// of its findings that were dropped because their quote is not in the passage, is only a heading,
-// or is otherwise invalid. ok is false if the answer doesn't include the statement.
+// readings returns the readings that an answer contains for the passages of statement i, and the number of findings
+// that were dropped because their quote is not in the passage or is only a heading, or because they are otherwise
+// invalid. ok is false if the answer doesn't include the statement.
 func (q *question) readings(a answer, i int) (out []reading.Reading, dropped int, ok bool) {
 	at := slices.IndexFunc(a.Statements, func(s statementAnswer) bool { return s.Statement == i+1 })
 	if at < 0 {
@@ -95,8 +95,8 @@ func (q *question) readings(a answer, i int) (out []reading.Reading, dropped int
 	return out, dropped, true
 }
 
-// losesTo reports whether after replaces before if a model gives a passage both labels: the label
-// that is less favorable to the organization counts.
+// losesTo reports whether the label before is replaced by the label after if a model assigns both to a passage. The
+// label that is less favorable to the organization wins.
 func losesTo(before, after reading.Label) bool {
 	order := []reading.Label{reading.States, reading.Part, reading.Plans, reading.Contradicts}
 	return slices.Index(order, before) < slices.Index(order, after)
@@ -124,8 +124,8 @@ func matchQuote(text, quote string) string {
 	return text[starts[at] : last+width]
 }
 
-// significantCharacters returns the characters of a text that a quote must not change and, for each of their
-// bytes, the offset of the original character in text.
+// significantCharacters returns the characters of a text that a quote must reproduce. For each byte of letters, offsets
+// contains the offset of the original character in text.
 func significantCharacters(text string) (letters string, offsets []int) {
 	var out strings.Builder
 	var starts []int

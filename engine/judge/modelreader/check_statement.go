@@ -2,9 +2,9 @@ package modelreader
 
 import "github.com/scf-service/service/engine/judge/reading"
 
-// checkStatements are statements that no organization's documents support. Each prompt ends with
-// one. A model that finds passages for it is making things up or obeying a passage, so its whole
-// answer to that prompt is discarded.
+// checkStatements are statements that no organization's documents support. Each prompt ends with one. A model that
+// finds passages for it is making things up or following instructions in a passage, so its whole answer to that prompt
+// is discarded.
 var checkStatements = []reading.Statement{
 	{Topic: "falconry", Text: "The falcons that guard the roof are weighed before each flight, and their weights are carved in slate."},
 	{Topic: "lighthouse", Text: "The keeper of the lighthouse reads the tide table aloud before the lamp is lit."},

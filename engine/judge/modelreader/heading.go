@@ -9,15 +9,15 @@ import (
 	"github.com/scf-service/service/engine/judge/reading"
 )
 
-// Maximum numbers of words in a line that counts as a heading because of its form, and in such a
-// line without a number.
+// Maximum number of words in a line that is recognized as a heading by its form. The lower maximum applies to headings
+// that are harder to recognize, such as those without a number.
 const (
 	maxHeadingWords      = 8
 	maxPlainHeadingWords = 5
 )
 
-// isHeading reports whether the words are only a title, heading or number at every place where they
-// occur in the passage. Such words state a subject but not what is done.
+// isHeading reports whether every occurrence of the words in the passage is just a title, heading or number. Such words
+// name a subject but don't say what is done.
 func isHeading(p reading.Passage, words string) bool {
 	name := headingName(words)
 	if name == "" {
@@ -50,8 +50,8 @@ func isHeading(p reading.Passage, words string) bool {
 	return true
 }
 
-// headingName returns a heading in lower case without its number, marks and white space, or "" if
-// it has no letters.
+// headingName returns a heading in lower case without its number and without surrounding punctuation and white space,
+// or "" if it has no letters.
 func headingName(s string) string {
 	s = strings.ToLower(strings.Join(strings.Fields(s), " "))
 	return strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })

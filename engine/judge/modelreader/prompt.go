@@ -19,8 +19,8 @@ var promptFile string
 //go:embed prompts/reader.schema.json
 var answerSchema []byte
 
-// promptVersion and instructions are the parts of the prompt file. Whoever changes the file must
-// change the version, because readings belong to a certain version.
+// promptVersion and instructions are the parts of the prompt file. Whoever changes the file must change the version,
+// because each reading belongs to a particular version.
 var promptVersion, instructions = func() (string, string) {
 	head, body, _ := strings.Cut(promptFile, "\n\n")
 	return strings.TrimPrefix(head, "version: "), strings.TrimSpace(body)
@@ -39,7 +39,8 @@ const (
 const repeatRequest = "An earlier answer left out these statements, or had quotes that are not in their passages. " +
 	"Copy each quote exactly, or leave the finding out.\n\n"
 
-// question is one prompt: the statements, a check statement, and the passages found for them, each only once.
+// question is one prompt. It contains the statements, a check statement and the passages found for them, and it
+// includes each passage only once.
 type question struct {
 	statements []Statement
 	check      reading.Statement
@@ -62,9 +63,9 @@ func newQuestion(statements []Statement, repeated bool) *question {
 	return q
 }
 
-// text returns the statements and passages as text. The passages are enclosed by two lines that
-// can't occur in them, because these lines contain a hash of the passages. Each line of a passage
-// begins with a bar, so that it can't be mistaken for another passage or the end of the data.
+// text returns the statements and passages as text. The passages are enclosed in two delimiter lines, which contain a
+// hash of the passages and therefore can't occur in them. Each line of a passage begins with a vertical bar, so that it
+// can't be mistaken for the start of another passage or the end of the data.
 func (q *question) text() string {
 	var data strings.Builder
 	for i, p := range q.passages {

@@ -39,8 +39,7 @@ type Outcome struct {
 	Problem string
 }
 
-// Problems of answers that follow the schema but don't count: because of their quotes, or because
-// they have findings for the check statement.
+// Reasons for rejecting an answer that follows the schema: invalid quotes, or findings for the check statement.
 const (
 	ProblemQuotes = "the model's quotes don't appear in the passages, or are only headings"
 	ProblemFooled = "the model cites passages for a check statement that no document supports"
@@ -55,7 +54,7 @@ type Call struct {
 	Fooled                         bool   // whether it has findings for the check statement
 }
 
-// Reader reads with a model. Optional fields may be left empty.
+// Reader reads passages with a language model. Optional fields may be left empty.
 type Reader struct {
 	Model Model
 	// ContextTokens is the size of the model's context; 0 means DefaultContextTokens. Prompts are split to fit.
@@ -127,7 +126,7 @@ func (r *Reader) Estimate(statements []Statement) (e Estimate) {
 	return e
 }
 
-// split splits statements into parts whose prompts fit the context.
+// split splits statements into parts whose prompts fit into the model's context.
 func (r *Reader) split(statements []Statement) [][]Statement {
 	context := r.ContextTokens
 	if context <= 0 {
@@ -234,8 +233,8 @@ func (r *Reader) askBoth(ctx context.Context, a, b []Statement, use func(Stateme
 	return r.ask(ctx, b, use)
 }
 
-// send sends a request, and repeats it with growing pauses if the server doesn't answer. isFooled checks an answer; it may be
-// nil.
+// send sends a request and, if the server doesn't answer, retries it at increasing intervals. isFooled checks an
+// answer; it may be nil.
 func (r *Reader) send(ctx context.Context, request llm.Request, isFooled func(answer string) bool) (string, error) {
 	pause, fooled := firstPause, false
 	for try := 1; ; try++ {

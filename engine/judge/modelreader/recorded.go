@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/engine/judge/reading"
 )
 
-// Recorded is a reader that returns readings added earlier. The zero value has none.
+// Recorded is a reader that returns readings added earlier. The zero value contains no readings.
 type Recorded struct {
 	readings map[[2]string]reading.Reading // by statement and passage
 }

@@ -33,7 +33,7 @@ type indexedCorrection struct {
 	passage func() fingerprint
 }
 
-// NewCorrections returns an index of corrections, which must be in the order of their decisions.
+// NewCorrections returns an index of corrections, which must be in the order in which they were made.
 func NewCorrections(all []Correction) *Corrections {
 	c := &Corrections{byStatement: map[string]StatementCorrections{}}
 	for _, one := range slices.Backward(all) {
@@ -72,13 +72,13 @@ func (c StatementCorrections) AcceptedTexts() (out []string) {
 	return out
 }
 
-// MinWordsElsewhere is the minimum number of words of a passage for its correction to apply in
-// other documents, too. Shorter passages, such as "Yes", may mean something else there.
+// MinWordsElsewhere is the minimum number of words that a passage must have for its correction to apply to other
+// documents as well. Shorter passages, such as "Yes", may mean something else there.
 const MinWordsElsewhere = 6
 
-// Find returns the latest correction that applies to a passage of a document, and the resulting
-// reading. near is set if the correction was made on a near-identical passage (see nearIdentical)
-// rather than this one. If no correction applies, found is nil.
+// Find returns the latest correction that applies to a passage of a document, and the resulting reading. near is set if
+// the correction was made on a near-identical passage (see nearIdentical) rather than on this one. If no correction
+// applies, found is nil.
 func (c StatementCorrections) Find(documentID string, p Passage) (found *Correction, r Reading, near bool) {
 	p = p.Bounded()
 	here := sync.OnceValue(func() fingerprint { return newFingerprint(p) })

@@ -33,7 +33,7 @@ type PassageLine struct {
 	Score       float64  `json:"score"`
 }
 
-// Line is a line of a file of readings: a reader's reading of one passage for one statement.
+// Line is one line of a readings file: a reader's result for one passage and one statement.
 type Line struct {
 	Reader      string `json:"reader"`
 	StatementID string `json:"statement_id"`
@@ -50,15 +50,15 @@ const (
 
 const maxNameBytes = 64
 
-// IsValidName reports whether the reader of a file of readings may have this name.
+// IsValidName reports whether name is valid as the name of the reader in a readings file.
 func IsValidName(name string) bool {
 	const lettersAndDigits = "abcdefghijklmnopqrstuvwxyz0123456789"
 	return name != "" && len(name) <= maxNameBytes && strings.Trim(name, lettersAndDigits+"._-") == "" &&
 		strings.Contains(lettersAndDigits, name[:1])
 }
 
-// ParseLines calls use with each line of a file of readings and its number, from 1. It stops at the
-// first error, which names the line.
+// ParseLines calls use with each line of a readings file and its line number, starting at 1. It stops at the first
+// error, which names the line.
 func ParseLines(r io.Reader, use func(number int, l Line) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 4096), maxLineBytes)

@@ -13,12 +13,13 @@ const (
 	minNearIdenticalness = 0.7
 )
 
-// nearIdentical reports whether what a person decided about passage a holds for passage b, except for the words that the person
-// decided on, which must occur in b as they are (see findWords). Case, punctuation and white space don't count. It is so if
+// nearIdentical reports whether a person's decision on passage a also holds for passage b. In addition, the words on
+// which the person decided must occur in b unchanged, which findWords checks. Case, punctuation and white space are
+// ignored. Two passages are near-identical if
 //   - of all sequences of five words that occur in a or b, at least 70 % occur in both, and
-//   - the words that can turn a meaning around are the same, in the same order: numbers, how often and how many, negations,
-//     exceptions, "may" and "must", plans, opposites such as enabled and disabled, and ticks in boxes. Of the headings and the
-//     title, only these words count, without the numbers.
+//   - the words that can reverse a meaning are the same, in the same order: numbers, words for frequency and quantity,
+//     negations, exceptions, "may" and "must", plans, opposites such as enabled and disabled, and ticks in boxes. In the
+//     headings and the title, only these words are compared, except for numbers.
 func nearIdentical(a, b fingerprint) bool {
 	if len(a.words) < MinWordsElsewhere || len(b.words) < MinWordsElsewhere ||
 		!slices.Equal(a.decisive, b.decisive) || !slices.Equal(a.context, b.context) {
@@ -79,7 +80,8 @@ type word struct {
 	start, end int
 }
 
-// splitWords splits a text into words. Numbers keep their points and commas; signs such as %, < and ☑ are words.
+// splitWords splits a text into words. Numbers keep their decimal points and commas; signs such as %, < and ☑ are
+// words.
 func splitWords(text string) (out []word) {
 	start := -1
 	end := func(at int) {
@@ -115,8 +117,8 @@ func endsInDigit(s string) bool {
 
 func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
 
-// findWords returns the part of a text that has the given words in the same order, ignoring case
-// and punctuation. It returns "" if there is none.
+// findWords returns the part of a text that contains the given words in the same order, ignoring case and punctuation.
+// It returns "" if there is none.
 func findWords(text, words string) string {
 	in, wanted := splitWords(text), splitWords(words)
 	for i := 0; len(wanted) > 0 && i+len(wanted) <= len(in); i++ {
@@ -127,7 +129,7 @@ func findWords(text, words string) string {
 	return ""
 }
 
-// isDecisive reports whether a word, or sign, can turn the meaning of a passage around.
+// isDecisive reports whether a word or sign can reverse the meaning of a passage.
 func isDecisive(w string) bool {
 	r, _ := utf8.DecodeRuneInString(w)
 	return decisiveWords[w] || hasDigit(w) || unicode.IsSymbol(r) || r == '%' || strings.HasSuffix(w, "n't")

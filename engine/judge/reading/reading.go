@@ -37,7 +37,7 @@ const (
 // Labels lists all labels.
 var Labels = []Label{States, Part, Plans, Contradicts, Silent}
 
-// Statement is a requirement that passages are read for.
+// Statement is a requirement about which passages are read.
 type Statement struct {
 	ControlCode string // of the control that it belongs to; not part of its ID
 	Topic       string // the control's subject
@@ -65,8 +65,8 @@ func (p Passage) Hash() string {
 	return hash(append([]string{p.Title, p.Kind, p.Date, p.Text}, p.HeadingPath...)...)
 }
 
-// Bounded returns the passage with its text cut to MaxPassageBytes and converted to valid UTF-8, as
-// readers get it.
+// Bounded returns the passage with its text cut to MaxPassageBytes and converted to valid UTF-8, which is the form that
+// readers receive.
 func (p Passage) Bounded() Passage {
 	if len(p.Text) > MaxPassageBytes {
 		end := MaxPassageBytes
@@ -110,13 +110,13 @@ const (
 	MaxWordsBytes   = 4 << 10  // of the words of one reading
 	MinWordsBytes   = 4        // of the words of one reading, unless they are the whole passage
 	batchSize       = 64       // passages per call
-	// maxProbabilityError is how far the sum of the probabilities may be from 1.
+	// maxProbabilityError is the maximum deviation of the sum of the probabilities from 1.
 	maxProbabilityError = 0.02
 )
 
-// ReadAll calls r in batches with passages of limited length and valid UTF-8, and checks what it
-// returns. It counts readings that fail Check and treats them as not read: a quote that isn't in
-// the passage is not evidence.
+// ReadAll passes the passages to r in batches, bounded in length and as valid UTF-8, and checks the readings that r
+// returns. It counts those that fail Check and treats their passages as not read, because a quote that isn't in the
+// passage is not evidence.
 func ReadAll(ctx context.Context, r Reader, s Statement, passages []Passage) (out []Reading, invalid int, err error) {
 	out = make([]Reading, 0, len(passages))
 	for batch := range slices.Chunk(passages, batchSize) {

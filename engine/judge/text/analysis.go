@@ -54,8 +54,8 @@ type Term struct {
 	Clause uint8   // index of the clause that names it
 }
 
-// Limits on how much of a passage is analyzed. The rest of a longer passage, which is a sign of bad
-// splitting, is ignored.
+// Limits on how much of a passage is analyzed. Text beyond them is ignored; a passage that long is a sign of bad
+// splitting.
 const (
 	maxSentences = 400
 	MaxBytes     = 64 << 10 // bytes
@@ -177,7 +177,7 @@ func (a *Analysis) ContainsPhrase(words string) bool {
 	return strings.Contains(a.paddedWords, " "+words+" ")
 }
 
-// joinPadded joins words with single spaces, and adds one before the first and after the last.
+// joinPadded joins words with single spaces, and also adds a space at the beginning and at the end.
 func joinPadded(words []word) string {
 	var b strings.Builder
 	b.WriteByte(' ')
@@ -206,8 +206,8 @@ func hasAuxiliaryOrModal(words []word) bool {
 	return false
 }
 
-// extractTerms returns the concepts that occur in a sentence: those of phrases, of their words, and related
-// broader ones.
+// extractTerms returns the concepts that occur in a sentence: those named by its phrases, those named by the words of
+// these phrases, and related broader concepts.
 func extractTerms(words []word, s Stance) []Term {
 	l := sharedLexicon()
 	out := make([]Term, 0, 2*len(words)) // rarely more

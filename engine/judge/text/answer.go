@@ -34,7 +34,8 @@ func (s *Sentence) applyAnswer(a questionnaire.Answer, words string, asked bool)
 	}
 }
 
-// readRowAnswer applies the answer in a table row to the question or statement in it. s is the row or a sentence of it.
+// readRowAnswer applies the answer in a table row to the question or statement in the same row. s is the row or a
+// sentence in it.
 func (s *Sentence) readRowAnswer(row string, words []word, currentYear int) {
 	whole := &s.Stance
 	if len(row) > s.end-s.start {
@@ -120,8 +121,8 @@ func lineAround(text string, sp span) string {
 	return line[bulletLength(line):]
 }
 
-// blankChoices replaces the choices after a question or statement with blanks, so that a "no" in
-// them isn't a denial. Offsets don't change.
+// blankChoices replaces the answer options after a question or statement with blanks, so that a "no" among them isn't
+// taken for a denial. Offsets don't change.
 func blankChoices(text string) string {
 	if subject, a := questionnaire.ParseChoice(text); a != questionnaire.None && strings.TrimSpace(text[:subject]) != "" && !isTableRow(text) {
 		return text[:subject] + strings.Repeat(" ", len(text)-subject)
@@ -155,8 +156,8 @@ func (s *Stance) deniesAnyOf(words []word) bool {
 // trailingAnswerPattern matches a short answer after a statement.
 var trailingAnswerPattern = lazyregexp.New(`(?i)(?:\s[–—-]|:)\s+((?:no|n/a|not applicable|planned|not yet|tbd)\W*)$`)
 
-// readInlineAnswer applies an answer that follows a question or statement on the same line, in the
-// form of boxes or a word.
+// readInlineAnswer applies an answer that follows a question or statement on the same line, in the form of check boxes
+// or a word.
 func (s *Sentence) readInlineAnswer(text string, words []word) {
 	if subject, a := questionnaire.ParseChoice(text); a != questionnaire.None && len(splitWords(text[:subject])) > 1 {
 		s.Placeholder = ""
@@ -186,8 +187,8 @@ func (s *Sentence) readInlineAnswer(text string, words []word) {
 // bareAnswerPattern matches a line that can only be the answer to the line above.
 var bareAnswerPattern = lazyregexp.New(`(?i)^\W*(?:no|n|n/?a|not applicable|not yet)\W*$`)
 
-// mergeAnswersIntoQuestions applies an answer to the preceding question or statement. The answer
-// may consist of choices on separate lines.
+// mergeAnswersIntoQuestions applies an answer to the preceding question or statement. The answer may consist of options
+// on separate lines.
 func mergeAnswersIntoQuestions(a *Analysis) {
 	for i := 1; i < len(a.Sentences); i++ {
 		q, s := &a.Sentences[i-1], &a.Sentences[i]
@@ -234,7 +235,7 @@ func mergeAnswersIntoQuestions(a *Analysis) {
 	}
 }
 
-// isChoice reports whether a sentence consists of choices between answers, ticked or not.
+// isChoice reports whether a sentence consists of answer options, ticked or not.
 func isChoice(text string) bool {
 	subject, a := questionnaire.ParseChoice(text)
 	return a != questionnaire.None && len(splitWords(text[:subject])) == 0

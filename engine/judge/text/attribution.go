@@ -8,9 +8,9 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// A policy sentence is evidence only if the organization asserts it of itself, now. A frame around it can make it
-// somebody else's ("the vendor claims that …"), doubtful ("it is a myth that …"), past ("until 2019, …"), wished
-// for, imagined or conditional. Frames differ in what they say, but their words come in only a few forms:
+// A policy sentence is evidence only if the organization asserts it about itself, in the present. The words around it
+// (its frame) can show that it is somebody else's claim ("the vendor claims that …"), doubtful ("it is a myth that …"),
+// past ("until 2019, …"), wished for, imagined or conditional. What frames say differs, but they take only a few forms:
 //
 //	<matrix clause> that | whether | : | " <sentence>     unassertedClauseStart
 //	<adverbial>, <sentence>                               isUnassertingAdverbial
@@ -24,8 +24,8 @@ var (
 		nonsense rumor rumour rumors rumours doubt doubts doubtful doubted deny denies denied dispute disputes disputed disbelieve unclear
 		unknown uncertain questionable unlikely hearsay illusion legend exaggeration unproven unconfirmed invented debatable improbable incorrect
 		refuted disproved debunked open`)
-	// opinionVerbs don't commit even the speaker to the facts. Unlike with reportVerbs, what
-	// follows is never asserted, whoever the subject is.
+	// opinionVerbs express opinions and wishes rather than facts. Unlike with reportVerbs, what follows is never
+	// asserted as fact, regardless of the subject.
 	opinionVerbs = wordSet(`claim claims claimed allege alleges alleged believe believes believed think thinks thought guess guesses assume assumes
 		assumed suppose supposed speculate speculates suspect suspects imagine imagined pretend pretends dream dreams dreamt wish wishes wished
 		hope hopes hoped desire desires want wants wanted propose proposes proposed recommend recommends recommended suggest suggests suggested
@@ -40,17 +40,17 @@ var (
 		expected promise promises promised advertise advertises advertised assert asserts asserted argue argues argued describe describes described
 		stipulate stipulates prescribe prescribes maintain maintains insist insists answer answers answered declare declares declared read reads
 		provides quoted quotes posted posts tweeted commented replied whispered murmured shouted`)
-	// factVerbs assert what follows, whoever the subject is: "the auditor confirmed that".
+	// factVerbs assert what follows, regardless of the subject: "the auditor confirmed that".
 	factVerbs = wordSet(`confirm confirms confirmed verify verifies verified show shows showed shown prove proves proved demonstrate demonstrates
 		demonstrated ensure ensures ensured find finds found note noted know knows known guarantee guarantees guaranteed evidence proof sure true case
 		reality practice fact conclude concludes concluded exist exists assured observe observed`)
-	// speculativeAdverbs begin a sentence that is not a fact, or no longer one.
+	// speculativeAdverbs begin a sentence that doesn't state a fact, or states one that no longer holds.
 	speculativeAdverbs = wordSet(`supposedly allegedly reportedly purportedly ostensibly presumably apparently hypothetically theoretically ideally
 		hopefully perhaps maybe possibly formerly previously originally historically rumor rumour`)
 	// resourceNouns name resources on which a plan depends: "if we get the budget, …".
 	resourceNouns = wordSet(`money budget budgets fund funds funding funded investment grant grants merger acquisition takeover deal bid tender resources
 		headcount sponsor`)
-	// imaginedNouns are settings that aren't real.
+	// imaginedNouns are nouns for settings that aren't real.
 	imaginedNouns = wordSet(`film films movie novel story tale fable saga comic episode scenario option variant alternative simulation game dream fantasy
 		utopia theory paper ideal perfect thought book play series`)
 	// rivalNouns are people and organizations that are never part of the organization.
@@ -60,7 +60,7 @@ var (
 	outsiderNouns = wordSet(`vendor vendors supplier suppliers customer customers client clients salesman salesperson seller brochure consultant
 		consultants expert experts people guest speaker author blog blogger press newspaper magazine user someone somebody everybody many some friend
 		colleague employee candidate study survey report article website advertisement ad regulator government ministry manufacturer`)
-	// partnerPlurals are partners whose declarations an organization may require.
+	// partnerPlurals are plural nouns for partners from whom an organization may require declarations.
 	partnerPlurals = wordSet(`suppliers vendors providers contractors subcontractors processors partners visitors`)
 	lawNouns       = wordSet(`law laws act regulation regulations directive statute statutes legislation legislator gdpr hipaa iso nist pci ordinance
 		parliament treaty article`)
@@ -166,7 +166,8 @@ func unassertedClauseStart(text string, words []word) int {
 	return -1
 }
 
-// isUnassertingMatrix reports whether the words before a complement ("that …", ": …", "whether …") don't assert it.
+// isUnassertingMatrix reports whether the words before a complement ("that …", ": …", "whether …") introduce it without
+// asserting it.
 func isUnassertingMatrix(text string, matrix []word, complementizer string, that, colon bool) bool {
 	has := func(set map[string]bool) bool {
 		return slices.ContainsFunc(matrix, func(w word) bool { return set[w.text] })
@@ -294,7 +295,7 @@ var legalFormPattern = lazyregexp.New(
 	`\b[A-Z][\w&'’-]*(?: (?:[A-Z&][\w&'’-]*)){0,4},? (?:Ltd|Limited|Inc|LLC|GmbH|AG|plc|PLC|Corp|Corporation|Incorporated|AB|BV|NV|SA|SAS|SpA|Oy|Oyj|KG|Pty|Co|ASA|SE|Kft|ApS)\b`,
 )
 
-// maxNamedWords is the maximum number of words at the beginning of a frame in which a company name is looked for.
+// maxNamedWords is the maximum number of words at the beginning of a frame that are searched for a company name.
 const maxNamedWords = 6
 
 func findLegalName(text string) string {
@@ -318,8 +319,8 @@ var framedNamePattern = lazyregexp.New(
 		LegalName + `\.? (?:requires|says|claims|states|demands|expects|promises|announced|answered)\b`,
 )
 
-// Organizations returns the names of the companies, without their legal forms, that occur in a text
-// in another role than the place or source of a statement.
+// Organizations returns the names of the companies, without their legal forms, that occur in a text in a role other
+// than the place or source of a statement.
 func Organizations(text string) (names []string) {
 	if !legalFormEndPattern.MatchString(text) {
 		return nil
@@ -343,13 +344,13 @@ func OrganizationName(legalName string) string {
 	return strings.Join(fields, " ")
 }
 
-// isNamedOrganization reports whether the words of a frame name a company with its legal form.
+// isNamedOrganization reports whether the words of a frame name a company and include its legal form.
 func isNamedOrganization(text string, words []word) bool {
 	return legalFormPattern.MatchString(text[words[0].start:words[len(words)-1].end])
 }
 
-// isProperName reports whether a matrix has a subject that consists only of names or unknown words:
-// "Reuters reports that".
+// isProperName reports whether the subject of a matrix clause consists only of names or unknown words: "Reuters reports
+// that".
 func isProperName(text string, matrix []word) bool {
 	w := matrix[0]
 	return len(matrix) <= 4 && !stopWords[w.text] && len(matrix) > 1 && reportVerbs[matrix[1].text] && !internalNouns[w.text] &&
@@ -448,7 +449,7 @@ func isUnassertingAdverbial(text string, words []word, currentYear int) bool {
 	return openingPattern.MatchString(text) || futureTimePattern.MatchString(text[:words[comma-1].end])
 }
 
-// futureTimePattern matches adverbials of a time that has not come.
+// futureTimePattern matches adverbials that refer to the future.
 var futureTimePattern = lazyregexp.NewPrefiltered(
 	`(?i)^\W*(?:one (?:fine )?day|some ?day|eventually|sooner or later|in due course|in the (?:long run|future|years to come)|tomorrow|soon)$`,
 )
@@ -465,7 +466,7 @@ var openingPattern = lazyregexp.NewPrefiltered(
 		`(?:true or false|right or wrong|agree or disagree)\b|in \d+ ?(?:%|percent) of (?:the |all )?(?:compan|organi|firm|business|respond|participant|case))`,
 )
 
-// pastTimePattern matches adverbials of a time that is over.
+// pastTimePattern matches adverbials that refer to the past.
 var pastTimePattern = lazyregexp.NewPrefiltered(
 	`(?i)^\W*(?:in the past|in (?:former|earlier|olden|bygone) (?:times|days|years)|in (?:those|the old|the early) days|at (?:that|the) time|in the (?:last century|nineties|eighties))\b`,
 )
@@ -525,7 +526,7 @@ func lacksProof(matrix []word) bool {
 	return false
 }
 
-// saysNotTold reports whether words that introduce a statement say that somebody isn't told it.
+// saysNotTold reports whether words that introduce a statement say that somebody isn't told about it.
 func saysNotTold(matrix []word) bool {
 	for i, w := range matrix {
 		if (w.text == "not" && auxiliaryVerbs[wordAt(matrix, i-1)] || w.text == "never" || strings.HasSuffix(w.text, "n't")) &&

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// MaxClause is the highest clause index. In a sentence with more clauses, the last clause contains the whole rest.
+// MaxClause is the highest clause index. In a sentence with more clauses, the last clause contains all the remaining
+// text.
 const MaxClause = 63
 
 // assignClauses numbers the clauses, sets the clause of each word, and returns the number of clauses.
@@ -25,9 +26,8 @@ func assignClauses(text string, words []word) int {
 	return int(n) + 1
 }
 
-// startsPredicate reports whether the word at i begins a second predicate, which isn't negated by a
-// negation of the first: "… is required and no user is exempt", "… is encrypted so that nothing is
-// lost".
+// startsPredicate reports whether the word at i begins a second predicate, to which a negation of the first one doesn't
+// apply: "… is required and no user is exempt", "… is encrypted so that nothing is lost".
 func startsPredicate(words []word, i int, clause uint8) bool {
 	switch next := wordAt(words, i+1); words[i].text {
 	case "and":
@@ -65,7 +65,7 @@ func startsPredicate(words []word, i int, clause uint8) bool {
 
 const maxWordsBeforeVerb = 8 // words before a verb
 
-// hasPredicateAhead reports whether an auxiliary verb follows at i, directly or after a short subject.
+// hasPredicateAhead reports whether an auxiliary or modal verb is at i or follows i after a short subject.
 func hasPredicateAhead(words []word, i int) bool {
 	for k := i; k < len(words) && k <= i+maxWordsBeforeVerb; k++ {
 		switch w := words[k].text; {

@@ -47,8 +47,8 @@ func isDiscontinued(words []word, i int) bool {
 	return false
 }
 
-// isInIdentifyingClause reports whether the negation at i is in a clause that only says which things are meant:
-// it is in "systems that are not managed are blocked", but not in "We ensure that it is not lost".
+// isInIdentifyingClause reports whether the negation at i is in a clause that only says which things are meant. This is
+// the case in "systems that are not managed are blocked", but not in "We ensure that it is not lost".
 func isInIdentifyingClause(words []word, i int) bool {
 	subject := 0
 	for k := i - 1; k >= 0 && k >= i-4 && words[k].clause == words[i].clause; k-- {
@@ -147,9 +147,9 @@ func isIndirectQuestion(words []word, i int) bool {
 	return false
 }
 
-// isContrast reports whether the "not" at i only introduces a contrast. The clause either repeats the subject
-// and verb for something else, as in "reports to the chief executive and does not report to engineering", or
-// only names that, as in "covers our repositories, and not private ones".
+// isContrast reports whether the "not" at i only introduces a contrast. The clause either repeats the verb before the
+// contrasting term, as in "reports to the chief executive and does not report to engineering", or consists of that term
+// alone, as in "covers our repositories, and not private ones".
 func isContrast(words []word, i int) bool {
 	prev := wordAt(words, i-1)
 	if (prev == "and" || prev == "but") && i > 1 {
@@ -190,8 +190,8 @@ func reportsNoHarm(words []word, clause uint8) bool {
 		clauseHasAny(words, clause, harmParticiples)
 }
 
-// isQualifyingWithout reports whether the "without" at i only identifies things, while the rest
-// says what happens to them: "an account without an owner is disabled".
+// isQualifyingWithout reports whether the "without" at i only identifies things, while the rest of the sentence says
+// what happens to them: "an account without an owner is disabled".
 func isQualifyingWithout(words []word, i int) bool {
 	from := i
 	for from > 0 && words[from-1].clause+1 >= words[i].clause {
@@ -209,8 +209,8 @@ func isQualifyingWithout(words []word, i int) bool {
 	return false
 }
 
-// isInQualifyingRelativeClause reports whether the negation at i is in a relative clause, and the
-// noun before it has its own verb: "accounts which have not been used for a month are disabled".
+// isInQualifyingRelativeClause reports whether the negation at i is in a relative clause whose antecedent has its own
+// verb: "accounts which have not been used for a month are disabled".
 func isInQualifyingRelativeClause(words []word, i int) bool {
 	if first := firstWordOfClause(words, words[i].clause); first != "which" && first != "who" {
 		return false
@@ -250,8 +250,8 @@ var (
 	urgencyAdverbs = wordSet("earlier sooner immediately anew again")
 )
 
-// limitOtherDenials turns a denial about other things only into a limitation: "software changes are
-// tested; other changes are not".
+// limitOtherDenials turns a denial that concerns only other things into a limitation: "software changes are tested;
+// other changes are not".
 func (s *Stance) limitOtherDenials(words []word) {
 	for i, w := range words {
 		if w.clause == 0 || words[i-1].clause == w.clause || s.Denied&(1<<w.clause) == 0 || s.Denied&(1<<(w.clause-1)) != 0 ||

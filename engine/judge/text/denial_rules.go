@@ -99,8 +99,7 @@ func describesEvent(words []word) bool {
 	})
 }
 
-// hasPassiveDenial reports whether a clause contains a denial in the passive voice of
-// the present, such as "is not deleted".
+// hasPassiveDenial reports whether a clause contains a denial in the present passive, such as "is not deleted".
 func hasPassiveDenial(words []word, clause uint8) bool {
 	for i, w := range words {
 		if prev := wordAt(words, i-1); w.clause == clause &&
@@ -134,7 +133,7 @@ func (s *Stance) markPrecedingNoClausesProhibited(words []word, clause uint8) {
 	}
 }
 
-// prohibitDeniedPurposes turns the denial in a purpose into a prohibition: "so that there is no single point of
+// prohibitDeniedPurposes turns a denial in a clause of purpose into a prohibition: "so that there is no single point of
 // failure".
 func (s *Stance) prohibitDeniedPurposes(words []word) {
 	if s.Denied == 0 || s.IsTableRow {
@@ -241,7 +240,7 @@ func (s *Stance) isExpletive(words []word, i int) bool {
 	return int(words[i].clause)+1 < s.ClauseCount && s.Denied&(2<<words[i].clause) != 0 && (i == 0 || words[i-1].clause != words[i].clause)
 }
 
-// clauseLength returns the number of words of a clause.
+// clauseLength returns the number of words in a clause.
 func clauseLength(words []word, clause uint8) (n int) {
 	for _, w := range words {
 		if w.clause == clause {

@@ -64,8 +64,8 @@ var (
 	negationPattern  = lazyregexp.NewPrefiltered(`(?i)\b(?:none|nothing|not|n't|never|no)\b`)
 )
 
-// ReadDisclaimingHeading reports whether a heading says that the text below it isn't about the
-// organization or isn't fact (outside), and whether it says that it isn't done (undone).
+// ReadDisclaimingHeading reports whether a heading says that the text below it isn't about the organization or isn't
+// fact (outside), and whether it says that what the text describes isn't done (undone).
 func ReadDisclaimingHeading(heading string) (outside, undone bool) {
 	if len(heading) > 100 {
 		return false, false
@@ -208,9 +208,8 @@ const (
 	recordMarks    = "0123456789:|"
 )
 
-// isWordSalad reports whether a text is not a sentence although it contains the words of one. It
-// may consist of sorted or shuffled words, a series of titles, a bibliographic reference or a
-// contact.
+// isWordSalad reports whether a text is not a sentence although its words could come from one. It may consist of sorted
+// or shuffled words, a series of titles, a bibliographic reference or contact details.
 func isWordSalad(text string, words []word) bool {
 	if len(words) < minSaladWords {
 		return false
@@ -230,8 +229,8 @@ func isWordSalad(text string, words []word) bool {
 		contactLinePattern.MatchString(text) && !hasVerb(words) && countStopWords(words) <= maxContactStopWords
 }
 
-// maxContactStopWords is the maximum number of stop words in a line with a phone number or address
-// that counts as a contact.
+// maxContactStopWords is the maximum number of stop words in a line with a phone number or address that counts as
+// contact details.
 const maxContactStopWords = 2
 
 func countStopWords(words []word) (n int) {
@@ -269,7 +268,8 @@ var (
 	beforeBe     = wordSet("must shall should may might can could will would to not cannot only also always never then ever either both and or still already now therefore first later")
 )
 
-// isBrokenPair reports whether a word can't be followed by another one in a sentence. next is "" at the end.
+// isBrokenPair reports whether the word w can't be followed by the word next in a sentence. next is "" if w is the last
+// word.
 func isBrokenPair(w, next string) bool {
 	switch {
 	case articles[w]:
@@ -294,8 +294,8 @@ var (
 	contactLinePattern = lazyregexp.NewPrefiltered(`(?i)\b(?:ext\.|tel\.?:?|phone:?) ?[+\d(]|[\w.]+@[\w-]+\.\w`)
 )
 
-// isStringOfNouns reports whether a text has many words, but none that hold a sentence together, as
-// in tags, titles or breadcrumbs. Records may be as terse, but contain figures.
+// isStringOfNouns reports whether a text has many words, but none that hold a sentence together, as in tags, titles or
+// breadcrumbs. Records may be just as terse, but they contain figures.
 func isStringOfNouns(text string, words []word) bool {
 	if len(words) < minSaladWords || endsLikeFullSentence(text, words) || checkboxPattern.MatchString(text) {
 		return false
@@ -307,8 +307,8 @@ func isStringOfNouns(text string, words []word) bool {
 		!strings.ContainsAny(strings.TrimRight(text, " .0123456789"), recordMarks)
 }
 
-// unassertWordSalad marks a whole passage as not asserted if enough of its sentences have broken
-// pairs. In shuffled text, some sentences have none by chance.
+// unassertWordSalad marks a whole passage as not asserted if enough of its sentences have broken pairs (see
+// isBrokenPair). Not all sentences need any, because even some shuffled ones have none by chance.
 func (a *Analysis) unassertWordSalad() {
 	sentences, broken, strung := 0, 0, 0
 	for i := range a.Sentences {
@@ -356,8 +356,8 @@ const (
 	maxVerdictCells = 4 // maximum number of cells in the row; in a longer row, a "no" describes only one of many properties
 )
 
-// readVerdictCell looks for a cell of a table row with a value such as no, 0, red or false, and takes it to deny the
-// statement in another cell of the row.
+// readVerdictCell looks for a cell of a table row with a value such as no, 0, red or false, and treats it as a denial
+// of the statement in another cell of the row.
 func (s *Sentence) readVerdictCell(row string) {
 	states := 0 // number of cells that state something
 	var names, values []string

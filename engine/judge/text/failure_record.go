@@ -4,8 +4,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// stillActivePattern matches reports that something is still present that should have been removed: "14 accounts
-// of leavers were still active".
+// stillActivePattern matches reports that something that should have been removed is still present: "14 accounts of
+// leavers were still active".
 var stillActivePattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:(?:is|are|was|were|had|has|have|been|remain(?:s|ed)?) )?still (?:\w+ly )?(?:there\b|active|enabled|open|valid|working|usable|logged (?:in|on)|in use|on the list|ha(?:d|ve|s) (?:an? )?(?:active |open |working |valid )*(?:access|accounts?|rights|badges?|keys?)|able to|not (?:closed|locked|disabled|removed|revoked|deleted))\b|\bcould still (?:log|sign|get|enter|open|access|use|read|reach)\b|\bcontinued to (?:open|work|be active|be used|have access)\b|\b(?:remain(?:s|ed)?|(?:was|were) found) (?:active|enabled|open|valid)\b`,
 )

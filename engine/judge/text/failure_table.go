@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// markFailureTables marks the rows that report a failure in each table that has at least two rows,
-// provided that at least half of them do.
+// markFailureTables marks the table rows that report a failure. It considers only tables in which there are at least
+// two rows and at least half of them report one.
 func (a *Analysis) markFailureTables() {
 	for from := 0; from < len(a.Sentences); {
 		to := from
@@ -41,12 +41,12 @@ var (
 	successCellPattern = lazyregexp.New(
 		`(?i)^\W*(?:yes\b|y\W*$|pass(?:ed)?\b|ok\b|done\b|success|completed?\b|met\b|on time\b|closed\b|resolved\b|[✓✔✅☑])`,
 	)
-	// failedActionPattern matches a cell that, in any column, says that something was not done.
+	// failedActionPattern matches a cell that says, regardless of its column, that something was not done.
 	failedActionPattern = lazyregexp.New(
 		`(?i)^\W*(?:fail(?:ed|s|ure)?\b|(?:target |deadline )?missed\b|overdue\b|late\b|skipped\b|expired\b|not (?:yet )?(?:carried out|reached|available|on time|repeated|rescheduled|scheduled|answered|fixed|closed|` + negativeStates + `)\b|none (?:held|done|made|performed|recorded)\b|never\W*$|no (?:answer|reply|review|test|evidence|record)\b)`,
 	)
-	// noAnswerPattern matches the cell value "no". In a column named after an action, it is a failure ("returned:
-	// no"), whereas "encrypted: no" and "clauses: no" only describe a kind of thing.
+	// noAnswerPattern matches the cell value "no". In a column whose name is an action, "no" is a failure ("returned:
+	// no"), whereas "encrypted: no" and "clauses: no" only describe what kind of thing it is.
 	noAnswerPattern     = lazyregexp.New(`(?i)^\W*(?:no|n|false)[\s.]*$`)
 	actionColumnPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:reviewed|tested|restored|rehearsed|exercised|repeated|returned|revoked|removed|disabled|locked|collected|signed|acknowledged|confirmed|approved|trained|attended|passed|patched|installed|verified|checked|fixed|answered|reached|renewed|(?:on|in) time|within|met|kept|worked|succeeded)\b`,

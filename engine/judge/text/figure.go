@@ -151,7 +151,7 @@ var (
 // TimeLimit returns the time within which something must be done, in hours, if a sentence states one.
 func (s *Sentence) TimeLimit() (hours float64, ok bool) { return s.soleDuration(timeLimitPattern) }
 
-// idleTimePattern matches a time in which nothing happened, such as "not used for 90 days".
+// idleTimePattern matches a period in which nothing happened, such as "not used for 90 days".
 var idleTimePattern = lazyregexp.New(
 	`(?i)\b(?:(?:not|never|no|nobody)\b[^.;,]{0,40}?|unused|inactive|idle|dormant) for (?:(?:more|longer) than |over )?\d`)
 

@@ -31,9 +31,9 @@ const (
 	maxFieldBytes   = 100 // bytes of one of its fields
 )
 
-// IsImprint reports whether a line consists only of imprint fields of its document. In a record,
-// such fields may also describe its subject, so there must be at least two fields, including one
-// that only documents have.
+// IsImprint reports whether a line consists only of imprint fields, that is, data about its document. In a record, such
+// fields may also describe what the record is about, so there must be at least two fields, including one that only
+// documents have.
 func IsImprint(text string, isRecord bool) bool {
 	if len(text) > maxImprintBytes {
 		return false

@@ -224,17 +224,17 @@ func readPatterns(s *Stance, text string, words []word, currentYear int) {
 	}
 }
 
-// nonePattern matches a cell that says that there is none of what its column names.
+// nonePattern matches a cell that contains only "none", meaning that what the column name refers to doesn't exist.
 var nonePattern = lazyregexp.New(`(?i)^\W*none[\s.]*$`)
 
-// namesHolder reports whether a column is named after somebody who must be appointed. A "none" in such a column is a
-// denial: "deputy: none".
+// namesHolder reports whether the name of a column is a role to which somebody must be appointed. A "none" in such a
+// column is a denial: "deputy: none".
 func namesHolder(name []word) bool {
 	return slices.ContainsFunc(name, func(w word) bool { return isOneOf(w.text, "owner", "deputy", "officer", "custodian", "steward") })
 }
 
-// isActionColumn reports whether a column is named after an action or a safeguard. A "no" in such a column is a
-// denial: "reviewed: no", but not "privileged: no".
+// isActionColumn reports whether the name of a column is an action or a safeguard. A "no" in such a column is a denial:
+// "reviewed: no", but not "privileged: no".
 func isActionColumn(name []word) bool {
 	return slices.ContainsFunc(name, func(w word) bool { return isInflectedVerb(w) || safeguardStems[w.stem] })
 }
@@ -360,8 +360,8 @@ func readPlan(s *Stance, text string, words []word, currentYear, possible int) {
 	}
 }
 
-// findAssignment returns the words with which minutes assign a task to somebody, such as "Action: purchasing to set up",
-// or "" if there are none or the task is marked as done.
+// findAssignment returns the words with which meeting minutes assign a task to somebody, such as "Action: purchasing to
+// set up", or "" if there are none or the task is marked as done.
 func findAssignment(text string, words []word) string {
 	m := assignmentPattern.FindStringIndex(text)
 	if m == nil || doneMarkPattern.MatchString(text) {
@@ -425,8 +425,8 @@ var plannedMannerPattern = lazyregexp.New(
 
 var obligationPrefixPattern = lazyregexp.New(`(?i)\b(?:has|have|had|needs?|ought|required|requires?|is|are)\s*$`)
 
-// isObligation reports whether a match is a "to be …" after "has", "needs", "is" or the like. That is a rule,
-// not a blank or a plan.
+// isObligation reports whether a match is a "to be …" after "has", "needs", "is" or the like. Such a phrase states a
+// rule and is neither a blank nor a plan.
 func isObligation(text string, match []int) bool {
 	return strings.HasPrefix(strings.ToLower(text[match[0]:match[1]]), "to be") && obligationPrefixPattern.MatchString(text[:match[0]])
 }

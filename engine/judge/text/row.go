@@ -61,8 +61,8 @@ func isAttributeNo(name, value string) bool {
 
 var bareNoPattern = lazyregexp.New(`(?i)^\W*(?:no|n|false|none)[\s.]*$`)
 
-// rowWithoutColumnNames returns a table row without its column names. It keeps the name of a column
-// if the row's plan words are in its cell.
+// rowWithoutColumnNames returns a table row without its column names. It keeps the name of the column whose cell
+// contains the row's plan words, if any.
 func rowWithoutColumnNames(row string, rowSentence *Sentence) *Sentence {
 	cellText := row
 	for _, c := range splitCells(row) {

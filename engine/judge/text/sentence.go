@@ -112,7 +112,8 @@ func lineBreakEndsSentence(text string, from, i int) bool {
 // an answer to a question.
 const minBoxWords = 3
 
-// nextBoxBeginsSentence reports whether a check box with a statement follows one on the same line: "☒ Keys are rotated ☐ Logs are kept".
+// nextBoxBeginsSentence reports whether a check box at the start of rest begins a new sentence, because both its label
+// and that of the preceding check box are statements: "☒ Keys are rotated ☐ Logs are kept".
 func nextBoxBeginsSentence(before, rest string) bool {
 	if !checkboxPattern.MatchString(rest) || !checkboxPattern.MatchString(strings.TrimLeft(before, " \t\r\n")) {
 		return false

@@ -329,10 +329,10 @@ func isPastParticiple(w string) bool { return strings.HasSuffix(w, "ed") || irre
 
 var irregularParticiples = wordSet("done held made run been taken kept written set sent given shown seen paid met")
 
-// spreadDenial extends denials to adjacent clauses without their own verb. These are labels ("Log
-// review: nobody does it"), even if they contain a word that can also be a verb, and items of an
-// enumeration ("we don't encrypt laptops, phones"). labelDenied reports whether a label was denied.
-// It doesn't change table rows, because their cells are separate clauses.
+// spreadDenial extends denials to adjacent clauses without their own verb. Such clauses are labels ("Log review: nobody
+// does it"), even those with a word that can also be a verb, and items of an enumeration ("we don't encrypt laptops,
+// phones"). labelDenied reports whether a label was denied. It doesn't change table rows, because their cells are
+// separate clauses.
 func spreadDenial(s *Stance, text string, words []word) (labelDenied bool) {
 	if s.IsTableRow || s.Denied == 0 {
 		return false

@@ -7,8 +7,8 @@ import (
 )
 
 // Wording describes how a criterion is usually expressed, as groups of alternative words and phrases. A text that
-// states the criterion contains at least one of each group. Unlike concepts, they are compared only by stem, because
-// each group lists its own synonyms.
+// states the criterion contains at least one alternative from each group. Unlike concepts, the alternatives are
+// compared only by stem, because each group lists its own synonyms.
 type Wording []wordGroup
 
 // wordGroup is a group of alternative words and phrases.
@@ -124,8 +124,8 @@ func (w Wording) MatchIn(window []*Sentence, above Stems) (m WordingMatch) {
 	return m
 }
 
-// matchIn reports whether the window contains all stems of one of the group's phrases, and whether the window
-// and the text above it together do. mask is the union of the window's stem masks.
+// matchIn reports whether the window contains all stems of one of the group's phrases, and whether the window and the
+// text above it together contain them. mask is the union of the window's stem masks.
 func (g wordGroup) matchIn(window []*Sentence, mask uint64, above Stems) (inWindow, withAbove bool) {
 	for _, phrase := range g.phrases {
 		if phrase.mask&^(mask|above.mask) != 0 {
@@ -149,8 +149,8 @@ func (g wordGroup) matchIn(window []*Sentence, mask uint64, above Stems) (inWind
 	return false, withAbove
 }
 
-// AverageShare returns the mean of the share in the sentences alone and the share that includes the text above
-// them.
+// AverageShare returns the mean of two shares: that of the sentences alone and that of the sentences together with the
+// text above them.
 func (m WordingMatch) AverageShare() float64 { return (m.OwnShare + m.TotalShare) / 2 }
 
 // IsComplete reports whether every group of the wording occurs in the window or the text above it.

@@ -256,8 +256,8 @@ func wordSet(s string) map[string]bool {
 	return m
 }
 
-// stopWords are words that don't show what a text is about. parseStanceAndClauses interprets those of negation
-// and modality.
+// stopWords are words that don't show what a text is about. Those that express negation or modality are interpreted by
+// parseStanceAndClauses.
 var stopWords = wordSet(`a about above after again against all also am an and any are aren't as at be because been
 before being below between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down during each either etc
 for from further had has hasn't have haven't having he her here hers him his how however i if in into is isn't it its itself

@@ -20,9 +20,9 @@ type attemptResult struct {
 	done    chan error
 }
 
-// attemptRecorder stores the results of delivery attempts. Results that arrive during a transaction are
-// stored together in the next one: the database has a single writer, and ten receivers should not make
-// it wait ten times per event.
+// attemptRecorder stores the results of delivery attempts. Results that arrive during a transaction are stored together
+// in the next one, because the database has a single writer: an event with ten receivers should not take ten
+// transactions.
 type attemptRecorder struct {
 	mu      sync.Mutex
 	waiting []*attemptResult

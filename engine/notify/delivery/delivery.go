@@ -229,7 +229,7 @@ func (l *Dispatcher) Wake(organizationID, receiverID string) {
 	}
 }
 
-// LaneStats returns the numbers of receivers that are being sent to or are waiting.
+// LaneStats counts the receivers with unfinished deliveries, by the state of their lanes.
 func (l *Dispatcher) LaneStats() LaneStats { return l.lanes.stats(l.Clock()) }
 
 // RunOnce creates the deliveries of new events, sends those that are due and waits until they have

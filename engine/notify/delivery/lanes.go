@@ -85,7 +85,7 @@ func (s *lanes) wake(k laneKey, now time.Time) {
 	s.notifyReady()
 }
 
-// get returns a lane. A new one is queued behind those that are waiting.
+// get returns a lane, which it creates if necessary. A new lane is queued behind those that are waiting.
 func (s *lanes) get(k laneKey) *lane {
 	l := s.all[k]
 	if l == nil {
@@ -208,9 +208,9 @@ func (s *lanes) end(k laneKey, r result, now time.Time) {
 	s.notifyReady()
 }
 
-// forgetOld forgets the paused lanes and the slow ones without deliveries that have not sent for an hour, and the
-// turns of organizations without lanes. It is called after a search, which makes paused lanes due again if they still
-// have deliveries.
+// forgetOld forgets paused lanes, lanes without deliveries that have been idle for an hour, and the turns of
+// organizations without lanes. It is called after a search, which makes paused lanes due again if they still have
+// deliveries.
 func (s *lanes) forgetOld(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

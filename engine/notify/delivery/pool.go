@@ -16,8 +16,8 @@ func NewPool(size int) *Pool { return &Pool{busy: map[string]bool{}, free: make(
 // Wait waits until all goroutines have ended.
 func (p *Pool) Wait() { p.working.Wait() }
 
-// TryStart calls work in the organization's goroutine. It does nothing if one is already running for the
-// organization, or too many are running.
+// TryStart calls work in the organization's goroutine. It does nothing if a goroutine is already running for the
+// organization, or if the pool is full.
 func (p *Pool) TryStart(organizationID string, work func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -184,7 +184,7 @@ func (s *Service) loadSettings(r *store.Integration) (*settings, error) {
 	return &settings{IntegrationType: t, values: r.Config, secrets: secrets}, err
 }
 
-// Create creates an integration. It receives the events that happen from then on.
+// Create creates an integration. The integration receives only events that happen from then on.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateIntegrationInput) (*api.Integration, error) {
 	b := in.Body
 	t, err := findIntegrationType(b.Type)

@@ -123,7 +123,8 @@ func (s *Service) uploadExport(ctx context.Context, set *settings, r *store.Inte
 	return b.putFileUnlessStored(putting, b.objectKey(payload.OrganizationID, payload.AssessmentID, name), payload.ID, f)
 }
 
-// openExport returns the file to upload for an event and its name below the assessment's prefix.
+// openExport returns the file to upload for an event, and the file's name, which follows the assessment's prefix in the
+// object key.
 func (s *Service) openExport(ctx context.Context, r *store.Integration, payload *delivery.Payload) (file *api.File, name string, _ error) {
 	data, _ := payload.Data.(map[string]any)
 	if payload.Type == "report.ready" {

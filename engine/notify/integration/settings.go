@@ -386,8 +386,8 @@ func checkRequiredAndDependentFields(t api.IntegrationType, values map[string]an
 	return nil
 }
 
-// checkEvents validates the events that an integration subscribes to. An empty list stands for all that
-// its type supports.
+// checkEvents validates the events that an integration subscribes to. An empty list stands for all events that the
+// integration's type supports.
 func checkEvents(t api.IntegrationType, events []string) error {
 	for _, e := range events {
 		if t.Events != nil && !slices.Contains(t.Events, e) {

@@ -303,7 +303,7 @@ func (c *syncRun) loadLinks(ctx context.Context) (out []store.IssueLink, err err
 	return out, err
 }
 
-// newLink is a stored link whose issue is about to be created, with the plan item.
+// newLink is a stored link whose issue is about to be created, together with the plan item.
 type newLink struct {
 	link store.IssueLink
 	item *planItem

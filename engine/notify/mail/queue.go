@@ -49,8 +49,8 @@ type Mail struct {
 	UnsubscribeUserID string
 }
 
-// Queue queues an email in the transaction that makes the change it is about. It returns false if there is
-// no mail server or the email was already queued.
+// Queue queues an email in the same transaction as the change that the email is about. It returns false if there is no
+// mail server or the email was already queued.
 func (s *Service) Queue(tx *store.Tx, org string, m Mail) (queued bool, _ error) {
 	if len(m.To) == 0 {
 		return false, nil
@@ -208,8 +208,7 @@ func (s *Service) dueEmails(ctx context.Context, now time.Time) (due map[string]
 	return due, err
 }
 
-// deliverAll delivers the emails that are still due. Emails that were being sent when they were read may already have
-// been sent.
+// deliverAll delivers those of the emails that are still due. Some may have been sent since the list was read.
 func (s *Service) deliverAll(ctx context.Context, due []store.Email, now time.Time) error {
 	for _, e := range due {
 		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {

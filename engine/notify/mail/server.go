@@ -19,7 +19,7 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 )
 
-// Security is the way in which the connection to a mail server is protected.
+// Security specifies how the connection to a mail server is protected.
 type Security string
 
 // STARTTLS starts with an unencrypted connection and sends nothing if the server can't encrypt it. TLS

@@ -20,13 +20,13 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// variable is a variable of a template. Previews use its example. If it is optional, its default is "".
+// variable is a template variable. Previews use the example as its value. If it is optional, its default is "".
 type variable struct {
 	name, example string
 	optional      bool
 }
 
-// templateType is a kind of email and the variables it has.
+// templateType is a kind of email, with the variables that its template may use.
 type templateType struct {
 	id        string
 	variables []variable
@@ -150,8 +150,8 @@ const (
 	maxSubject  = 300   // characters in a subject
 )
 
-// resolveValues returns the values of the template's variables as strings. Unknown variables are an
-// error. So are missing ones, unless they are optional or useExamples is set.
+// resolveValues returns the values of the template's variables as strings. It returns an error if a variable is
+// unknown. A missing variable is an error, too, unless it is optional or useExamples is set.
 func (k templateType) resolveValues(given map[string]any, useExamples bool) (map[string]string, error) {
 	out := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -233,8 +233,8 @@ type compiledTemplate struct {
 	subject, text, html *parse.Tree
 }
 
-// compile parses a template that may contain only {{variable}} and {{if variable}} … {{else}} … {{end}}.
-// Without loops, the size of the output is limited by that of the input.
+// compile parses a template that may contain only {{variable}} and {{if variable}} … {{else}} … {{end}}. Because a
+// template can't contain loops, the size of the output is limited by the size of the input.
 func (k templateType) compile(w templateText) (*compiledTemplate, error) {
 	c := &compiledTemplate{kind: k}
 	for _, part := range []struct {

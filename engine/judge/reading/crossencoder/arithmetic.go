@@ -6,8 +6,8 @@ import "math"
 // rounding IEEE 754 defines exactly, and convert each product before adding it, so that no compiler
 // fuses multiplication and addition.
 
-// quantizeRow sets out to the numbers of x scaled to integers from -limit to limit, and returns the
-// value that the integer 1 represents. The rest of out is set to 0.
+// quantizeRow scales the numbers in x to integers from -limit to limit, stores these in out, and returns the value that
+// the integer 1 represents. The remaining elements of out are set to 0.
 func quantizeRow(out []int16, x []float32, limit float32) float32 {
 	largest := float32(1e-12)
 	for _, v := range x {
@@ -26,14 +26,14 @@ func quantizeRow(out []int16, x []float32, limit float32) float32 {
 	return largest / limit
 }
 
-// roundToEven rounds a number of at most 2²² to an integer, and halves to the nearest even one. It
-// adds 1.5 × 2²³, which leaves no bits for a fraction.
+// roundToEven rounds v, whose absolute value is at most 2²², to the nearest integer. Ties are rounded to the even one.
+// To do so, it adds 1.5 × 2²³, which leaves no bits for a fraction.
 func roundToEven(v float32) int16 {
 	const bias = 12582912
 	return int16(int32(math.Float32bits(v+bias)) - 0x4B400000)
 }
 
-// expNonPositive returns eˣ for x of at most 0, with a relative error below 1e-9.
+// expNonPositive returns eˣ for x ≤ 0, with a relative error below 1e-9.
 func expNonPositive(x float64) float64 {
 	if x < -700 {
 		return 0

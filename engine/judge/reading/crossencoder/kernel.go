@@ -1,16 +1,16 @@
 package crossencoder
 
-// step and rowBlock are sizes that the kernel requires: the length of a row must be a multiple of
-// step, and the number of rows of the first matrix a multiple of rowBlock.
+// step and rowBlock are sizes that the kernel requires: the length of a row must be a multiple of step, and the number
+// of rows of the first matrix must be a multiple of rowBlock.
 const (
 	step     = 16
 	rowBlock = 4
 )
 
-// multiply sets out to a × bᵀ: for each row of a, the dot products with all rows of b. Rows have k
-// numbers, which must be a multiple of step. The number of rows of a must be a multiple of
-// rowBlock, that of b even. No sum may overflow an int32. Sums of integers don't depend on their
-// order, so the result is the same on every processor.
+// multiply stores a × bᵀ in out: for each row of a, the dot products with all rows of b. Rows have k numbers, and k
+// must be a multiple of step. The number of rows of a must be a multiple of rowBlock, and the number of rows of b must
+// be even. No sum may overflow an int32. Sums of integers don't depend on their order, so the result is the same on
+// every processor.
 func multiply(out []int32, a, b []int16, k int) {
 	rows, columns := len(a)/k, len(b)/k
 	_ = out[rows*columns-1]

@@ -2,16 +2,16 @@ package crossencoder
 
 import "math"
 
-// Limits of quantized values. Together with the limits on shapes, they ensure that no sum overflows
-// an int32: maxInner × 127 × activationLimit, maxHeadWidth × attentionLimit², and about shareLimit
-// × attentionLimit.
+// Limits of quantized values. Together with the limits on shapes, they ensure that no sum overflows an int32. The
+// largest possible sums are maxInner × 127 × activationLimit, maxHeadWidth × attentionLimit² and about shareLimit ×
+// attentionLimit.
 const (
 	activationLimit = 8191
 	attentionLimit  = 4095
 	shareLimit      = 16383 // of attention shares, which add up to 1
 )
 
-// scratch is the memory that one pass needs.
+// scratch is the working memory for one pass through the network.
 type scratch struct {
 	x, qkv, mixed, inner []float32
 	rounded              []int16
@@ -24,7 +24,7 @@ type scratch struct {
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }
 
-// grow returns a slice of length n. Its content is undefined.
+// grow returns a slice of length n, reusing the memory of s if possible. The contents are undefined.
 func grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -32,8 +32,8 @@ func grow[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// probabilities returns the probability of each label for a sequence of word pieces. The second segment begins at the index
-// second.
+// probabilities returns the probability of each label for a sequence of word pieces. second is the index at which the
+// second segment begins.
 func (n *Network) probabilities(s *scratch, ids []int32, second int) [5]float64 {
 	length, width := len(ids), n.Width
 	padded := roundUp(length, rowBlock)
@@ -68,7 +68,7 @@ func (n *Network) probabilities(s *scratch, ids []int32, second int) [5]float64 
 	return n.classify(s.x[:length*width])
 }
 
-// multiplyByWeights sets out to the product of the rows of x and the matrix. Rows of x have k numbers.
+// multiplyByWeights stores the product of the rows of x and the matrix in out. Each row of x has k numbers.
 func (s *scratch) multiplyByWeights(out, x []float32, m *matrix, k int) {
 	rows, columns := len(s.rowScales), len(m.bias)
 	s.rounded, s.sums = grow(s.rounded, rows*k), grow(s.sums, rows*columns)

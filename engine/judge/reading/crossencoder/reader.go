@@ -49,8 +49,9 @@ func (r *Reader) Name() string {
 // piece is a part of a passage that the network reads at once.
 type piece struct{ above, text string }
 
-// Read implements reading.Reader. The label of a passage is that of its least silent window; the
-// words are the sentence in it that shows the label best.
+// Read implements reading.Reader. A passage gets the label of the window that is least likely to be silent on the
+// statement. The quoted words are the sentence in that window that best shows the label, or the whole window if none is
+// good enough.
 func (r *Reader) Read(ctx context.Context, s reading.Statement, passages []reading.Passage) ([]reading.Reading, error) {
 	statement := s.Text
 	if s.Topic != "" {
@@ -162,8 +163,8 @@ func (r *Reader) probabilities(ctx context.Context, statement string, pieces []p
 	return out, ctx.Err()
 }
 
-// encodePair returns the word pieces of a statement and a piece of a passage, and the index at
-// which the second one begins. Parts that are too long are cut at the end.
+// encodePair returns the word pieces of a statement and a piece of a passage, and the index at which the latter begins.
+// Parts that are too long are truncated.
 func (n *Network) encodePair(statement string, p piece) (ids []int32, second int) {
 	t := n.tokenizer
 	ids = append([]int32{t.first}, t.encode(statement, maxStatementPieces)...)
@@ -177,7 +178,7 @@ func (n *Network) encodePair(statement string, p piece) (ids []int32, second int
 	return append(ids[:min(len(ids), limit)], t.end), second
 }
 
-// titleAndHeadings returns the title of a passage's document and the headings above it, without repeats.
+// titleAndHeadings returns the title of a passage's document and the headings above the passage, without repeats.
 func titleAndHeadings(p reading.Passage) string {
 	var parts []string
 	for _, h := range append([]string{p.Title}, p.HeadingPath...) {
@@ -192,8 +193,8 @@ func titleAndHeadings(p reading.Passage) string {
 	return strings.Join(parts, " — ") + " — "
 }
 
-// WindowAround returns the first part of a text that the network reads at once and that contains words, ignoring
-// differences in white space. It returns the text if there is none.
+// WindowAround returns the first window of a text (a part that the network reads at once) that contains words, ignoring
+// differences in white space. If there is none, it returns the whole text.
 func WindowAround(text, words string) string {
 	for _, w := range windows(text) {
 		if reading.FindQuote(w, words) != "" {
@@ -203,9 +204,9 @@ func WindowAround(text, words string) string {
 	return text
 }
 
-// windows splits a passage into runs of sentences of up to windowRunes, each beginning with the
-// last sentence of the preceding run if that is short, because it may introduce a list or contain
-// what "it" refers to. An empty text has no windows.
+// windows splits a passage into runs of sentences of up to windowRunes, each beginning with the last sentence of the
+// preceding run if that sentence is short, because it may introduce a list or contain what "it" refers to. An empty
+// text has no windows.
 func windows(text string) (out []string) {
 	var current []string
 	size := 0
@@ -232,7 +233,8 @@ func windows(text string) (out []string) {
 // sentences returns the sentences of a window.
 func sentences(window string) []string { return splitAtEnds(window, ".!?") }
 
-// splitAtEnds cuts a text at line breaks, and at spaces and tabs after one of the ends. It leaves out parts without text.
+// splitAtEnds splits a text at line breaks and at spaces or tabs that follow one of the characters in ends. It omits
+// blank parts.
 func splitAtEnds(text, ends string) (out []string) {
 	start := 0
 	add := func(end int) {

@@ -78,8 +78,8 @@ func (t *tokenizer) appendPieces(out []int32, word string) []int32 {
 	return out
 }
 
-// forEachWord calls use with the words of a text in lower case and without accents, until use
-// returns false. Each punctuation mark and ideograph is a word.
+// forEachWord calls use with the words of a text in lower case and without accents, until use returns false. Each
+// punctuation mark and ideograph counts as a word.
 func forEachWord(text string, use func(string) bool) {
 	var word strings.Builder
 	flush := func() bool {
@@ -113,7 +113,7 @@ func isSpace(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Zs, r)
 }
 
-// foldRune returns a rune in lower case, or -1 to leave it out.
+// foldRune returns a rune in lower case, or -1 if it is to be left out.
 func foldRune(r rune) rune {
 	if r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs) {
 		return -1

@@ -92,7 +92,7 @@ type Network struct {
 // SHA256 returns the hash that identifies the weights.
 func (n *Network) SHA256() string { return n.sha256 }
 
-// ReadFile returns the network in a file of weights. Errors name the file.
+// ReadFile reads a network from a weights file. Errors name the file.
 func ReadFile(path string) (*Network, error) {
 	file, err := regularfile.Read(path, maxFileBytes)
 	if err != nil {
@@ -105,8 +105,7 @@ func ReadFile(path string) (*Network, error) {
 	return n, nil
 }
 
-// Parse returns the network in a file that tools/reader/train.py wrote as reader.bin. The network
-// retains the slice.
+// Parse parses a weights file, which tools/reader/train.py writes as reader.bin. The network retains the slice.
 func Parse(file []byte) (*Network, error) {
 	body := len(file) - sha256.Size
 	if !bytes.HasPrefix(file, []byte(Magic)) {
@@ -167,8 +166,8 @@ func (n *Network) parse(data []byte) error {
 	return nil
 }
 
-// tensors reads tensors from the data of a file. If there is less data than a tensor needs, it
-// returns an empty one and sets short, so that a false header can't cause large allocations.
+// tensors reads tensors from the data of a file. If there is less data than a tensor needs, it returns an empty one and
+// sets short, so that a forged header can't cause large allocations.
 type tensors struct {
 	data           []byte
 	short, invalid bool
