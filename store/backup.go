@@ -38,10 +38,10 @@ const BackupSuffix = ".backup"
 //	records         all records (snapshot.go); "database", a bbolt file, in format 1
 //	blobs/<sha256>  every blob, sorted; none if they were left out
 //
-// It ends with a skippable zstd frame that contains the CRC-32C of everything before it, so that every changed
-// byte is noticed. In addition, each table has a SHA-256 in the manifest, and each blob has one as its name. In
-// format 2, the last frame contains a SHA-256 instead, which took a fifth of a backup's processor time. Format
-// 1 has no such frame.
+// It ends with a skippable zstd frame that contains the CRC-32C of everything before it, so that any changed byte is
+// detected. In addition, the manifest contains a SHA-256 of each table, and each blob is named by its SHA-256. In
+// format 2, the last frame contains a SHA-256 instead, which took a fifth of a backup's processor time to compute.
+// Format 1 has no such frame.
 const (
 	entryManifest   = "manifest.json"
 	entryFiles      = "files/"
@@ -100,7 +100,7 @@ type BackupDamage struct {
 	Examples []string `json:"examples"`
 }
 
-// add increments count, and adds an example if it is one of the first few.
+// add increments count, and adds the given text as an example unless there are enough examples already.
 func (d *BackupDamage) add(count *int, format string, args ...any) {
 	if *count++; len(d.Examples) < maxDamageKinds {
 		d.Examples = append(d.Examples, fmt.Sprintf(format, args...))
@@ -327,7 +327,7 @@ func (a *backupWriter) readReferences(tx *Tx) error {
 	return err
 }
 
-// recordChecker compares each record with its checksum, and all of them together with the total checksum.
+// recordChecker compares each record with its checksum, and all records together with the total checksum.
 type recordChecker struct {
 	damage damageFinder
 	total  totalChecker
@@ -387,7 +387,8 @@ func (a *backupWriter) listBlobs(ctx context.Context) error {
 	return err
 }
 
-// describeBlobError adds to an error about a blob which record it belongs to, and what to do.
+// describeBlobError adds to an error about a blob the name of a record that refers to the blob, and what the user can
+// do.
 func (a *backupWriter) describeBlobError(sha string, err error) error {
 	return fmt.Errorf("%s: %w, %s", cmp.Or(a.references[sha], "blob "+sha), err, adviceAboutDamage)
 }
@@ -514,5 +515,5 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// isEncrypted reports whether a file that begins with b is encrypted by age.
+// isEncrypted reports whether b, the beginning of a file, shows that the file is encrypted with age.
 func isEncrypted(b []byte) bool { return strings.HasPrefix(string(b), "age-encryption.org/") }

@@ -20,7 +20,7 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// ErrEncrypted is the error for a backup that can't be read with the given identities.
+// ErrEncrypted is returned for a backup that can't be read with the given identities.
 var ErrEncrypted = errors.New("the backup is encrypted; specify the identity of one of its recipients")
 
 // maxEncryptionHeader is the maximum size of the header that age reads into memory; each recipient takes
@@ -56,8 +56,8 @@ func damagedBackup(cause error, format string, args ...any) error {
 	return &backupError{"the backup is damaged: " + fmt.Sprintf(format, args...), cause}
 }
 
-// ReadManifest returns the description of a backup for lists. It reads only the beginning of the backup and verifies
-// nothing. Without an identity, the description of an encrypted backup states only that it is encrypted.
+// ReadManifest returns a backup's manifest, for use in lists. It reads only the beginning of the backup and verifies
+// nothing. Without an identity, the manifest of an encrypted backup states only that the backup is encrypted.
 func ReadManifest(ctx context.Context, path string, identities ...age.Identity) (Manifest, error) {
 	r, err := openBackup(ctx, path, ReadOptions{Identities: identities})
 	if errors.Is(err, ErrEncrypted) && len(identities) == 0 {
@@ -205,7 +205,7 @@ func (r *backupReader) open(name string, limit int64) (io.Reader, error) {
 	return corruptReader{r.tar}, nil
 }
 
-// corruptReader converts errors that only a damaged backup can cause to ErrCorrupt.
+// corruptReader returns ErrCorrupt in place of errors that only a damaged backup can cause.
 type corruptReader struct {
 	r io.Reader
 }
@@ -298,7 +298,7 @@ func (r *backupReader) readBlobs(ctx context.Context, add func(sha string, size 
 	return r.readEnd()
 }
 
-// readEnd checks that nothing but the backup's end follows the archive, and compares the checksum.
+// readEnd checks that the archive is followed only by the end of the backup, and verifies the checksum.
 func (r *backupReader) readEnd() error {
 	more, err := io.Copy(io.Discard, r.zstd)
 	if err != nil {
@@ -319,8 +319,7 @@ func (r *backupReader) readEnd() error {
 	return nil
 }
 
-// trailerReader computes the checksum of everything it reads except the last bytes, the trailer, which it
-// stores.
+// trailerReader computes the checksum of everything it reads except the trailer (the last bytes), which it stores.
 type trailerReader struct {
 	r    io.Reader
 	sum  hash.Hash
@@ -359,7 +358,8 @@ func (p *progressReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// toCorruptError converts errors that only the backup itself can cause to ErrCorrupt.
+// toCorruptError returns ErrCorrupt for an error that only the backup itself can cause. It returns other errors
+// unchanged.
 func toCorruptError(err error) error {
 	var path *fs.PathError
 	switch {

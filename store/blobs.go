@@ -41,7 +41,7 @@ type Blobs struct {
 	backupLock, putLock sync.RWMutex
 }
 
-// lockForRemoval blocks backups and calls of Put until the returned function is called.
+// lockForRemoval blocks backups and calls to Put until the returned function is called.
 func (b *Blobs) lockForRemoval() (undo func()) {
 	b.backupLock.Lock()
 	b.putLock.Lock()
@@ -58,7 +58,7 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader, limit int64) (Blob, error)
 	return b.put(ctx, r, limit, "")
 }
 
-// put works like Put, but returns ErrCorrupt if the SHA-256 of the content is not want, unless want is "".
+// put works like Put. If want is not "", it returns ErrCorrupt unless want is the SHA-256 of the content.
 func (b *Blobs) put(ctx context.Context, r io.Reader, limit int64, want string) (blob Blob, err error) {
 	if err := ctx.Err(); err != nil {
 		return Blob{}, err
@@ -109,8 +109,8 @@ func writeBlob(w io.Writer, r io.Reader) (Blob, error) {
 	return Blob{SHA256: hex.EncodeToString(h.Sum(nil)), Size: n}, err
 }
 
-// moveIntoPlace renames a finished file to the blob's final name. Existing equal content is replaced: this
-// repairs damage, and makes the blob recent for DeleteUnused.
+// moveIntoPlace renames a finished file to the blob's final name. If the blob already exists, it is replaced. This
+// repairs damage and makes the blob recent for DeleteUnused.
 func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 	path, err := b.path(blob.SHA256)
 	if err != nil {
@@ -143,8 +143,8 @@ func (b *Blobs) OpenFileOf(ctx context.Context, recordName, sha string) (content
 	return f, size, addRecordName(recordName, err)
 }
 
-// VerifyFileOf returns the errors of OpenFileOf. Call it for all files that a streamed response includes before the
-// response begins: later errors only abort it.
+// VerifyFileOf returns the errors of OpenFileOf. Call it for all files in a streamed response before the response
+// begins, because a later error can only abort the response.
 func (b *Blobs) VerifyFileOf(ctx context.Context, recordName, sha string) error {
 	return addRecordName(recordName, b.Verify(ctx, sha))
 }
@@ -271,10 +271,10 @@ func (b *Blobs) Delete(ctx context.Context, sha string) error {
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// DeleteUnused removes unused blobs and returns their hashes. It removes those for which isUsed returns false, that
-// were last put more than olderThan ago, and that did not exist when a restore replaced a database of which a copy is
-// still kept. Compute isUsed in a View that started after the last relevant Put. olderThan protects blobs whose
-// transactions have not started yet.
+// DeleteUnused removes unused blobs and returns their hashes. A blob is unused if isUsed returns false for it, it was
+// last put more than olderThan ago, and it isn't kept for a database that a restore replaced and that still exists.
+// Compute isUsed in a View that started after the last relevant Put. olderThan protects blobs whose transactions have
+// not started yet.
 func (b *Blobs) DeleteUnused(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) (deleted []string, err error) {
 	limit := b.clock().Add(-olderThan)
 	if b.objects != nil {
@@ -377,7 +377,7 @@ func isSHA256(s string) bool {
 	return true
 }
 
-// toBlobError converts an error about a blob's file to one of the store.
+// toBlobError converts an error about a blob's file to one of the store's errors.
 func toBlobError(sha string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("blob %s: %w", sha, ErrNotFound)

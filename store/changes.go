@@ -24,10 +24,10 @@ func (c changeCounters) increment(touched map[string]bool) {
 	}
 }
 
-// ChangeCount returns a number that increases with every transaction that writes to one of the tables. It increases by
-// the time Update returns. To cache a value computed from the tables, get the number before reading, and compute the
-// value again once the number has increased. known is false if other processes may also write to the database; in that
-// case, nothing may be cached.
+// ChangeCount returns a number that increases with every transaction that writes to one of the tables. The number has
+// increased by the time Update returns. To cache a value computed from the tables, get the number before reading, and
+// compute the value again once the number has increased. known is false if other processes may also write to the
+// database. In that case, nothing may be cached.
 func (db *DB) ChangeCount(tables ...AnyTable) (n uint64, known bool) {
 	if !db.soleWriter {
 		return 0, false

@@ -54,7 +54,7 @@ func (c FileCheck) String() string {
 	return fmt.Sprintf("%d of %d files checked, %s; to check all files, run `service audit verify`", c.Checked, c.Total, state)
 }
 
-// CheckFiles compares blobs with their hashes, and checks that all blobs exist that records refer to. If some
+// CheckFiles compares blobs with their hashes, and checks that every blob that a record refers to exists. If some
 // records can't be read, it checks what it can and returns the error about the records.
 func (db *DB) CheckFiles(ctx context.Context, o FileCheckOptions) (c FileCheck, err error) {
 	referenced, unnamed := db.referencesByBlob(ctx, o.OrganizationID)
@@ -127,8 +127,8 @@ func (db *DB) listBlobs(ctx context.Context) (map[string]bool, error) {
 	return existing, err
 }
 
-// chooseSample returns n randomly chosen blobs of the existing ones, or all if n is 0 or there are no more than
-// n. Each call makes a different choice.
+// chooseSample returns n of the existing blobs, chosen at random. It returns all of them if n is 0 or there are no more
+// than n. Each call makes a different choice.
 func (db *DB) chooseSample(names []string, existing map[string]bool, n int) map[string]bool {
 	if n == 0 || len(existing) <= n {
 		return existing

@@ -45,7 +45,7 @@ func newCheckedTable(name string) checkedTable {
 	return checkedTable{name: name, sum: sum}
 }
 
-// appendChecksum returns a copy of value with its checksum.
+// appendChecksum returns a copy of value, followed by its checksum.
 func appendChecksum(table checkedTable, key, value []byte) []byte {
 	stored := append(make([]byte, 0, len(value)+checksumSize), value...)
 	return binary.BigEndian.AppendUint32(stored, crc32.Update(crc32.Update(table.sum, castagnoli, key), castagnoli, value))
@@ -146,8 +146,8 @@ func (c *checkedKV) existingChecksum(table string, key []byte) (uint64, error) {
 	return pairChecksum(c.checkedTable(table), key, stored), nil
 }
 
-// Scan yields pairs whose values still include their checksums: pass the pairs to verifiedValue. Wrapping the
-// iterator to verify them here would cost more than the verification itself.
+// Scan yields pairs whose values still include their checksums. Pass each pair to verifiedValue. Wrapping the iterator
+// to verify the pairs here would cost more than the verification itself.
 func (c *checkedKV) Scan(table string, r kv.Range) iter.Seq2[kv.Pair, error] {
 	return c.driver.Scan(table, r)
 }
@@ -160,7 +160,7 @@ func (c *checkedKV) scanAhead(table string, r kv.Range, first int, ahead func([]
 	return c.remote.ScanAhead(table, r, first, ahead)
 }
 
-// localKV implements kv.Remote for a driver that doesn't.
+// localKV implements kv.Remote for a driver that doesn't implement it itself.
 type localKV struct{ kv.KV }
 
 func (localKV) Prefetch(...kv.Ref) error     { return nil }

@@ -49,8 +49,8 @@ type codec struct {
 
 var jsonCodec = codec{mark: markJSON, encode: json.Marshal, decode: decodeJSON}
 
-// trustedJSONOptions decodes like encoding/json but skips the search for duplicate names, which the store never
-// writes.
+// trustedJSONOptions make decoding work like encoding/json, but without the search for duplicate names, which the store
+// never writes.
 var trustedJSONOptions = fastjson.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
 	legacy.FormatByteArrayAsArray(true), legacy.FormatDurationAsNano(true))
 
@@ -156,8 +156,8 @@ func (c codec) marshal(r any) ([]byte, error) {
 	return packRecord(c.mark, b)
 }
 
-// unmarshal decodes stored bytes into r, which doesn't refer to them afterwards. A table with its own codec can
-// still read its older JSON records.
+// unmarshal decodes stored bytes into r, which keeps no references to them. A table with its own codec can still read
+// its older JSON records.
 func (c codec) unmarshal(b []byte, r any) error {
 	mark, plain, err := unpackRecord(b)
 	if err != nil {

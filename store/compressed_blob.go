@@ -13,14 +13,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A blob that becomes smaller is stored compressed, so that `zstd -dc` prints its content:
+// A blob is stored compressed if that makes it smaller. `zstd -dc` then prints its content:
 //
 //	compressedMark    the beginning of a zstd frame that decoders skip
 //	8 bytes           size of the content, big endian; the end of that frame
 //	zstd frame        the content
 //
-// Any other blob is stored unchanged. A blob is identified by the SHA-256 of its content, so content that
-// merely looks like a compressed blob is recognized.
+// Any other blob is stored unchanged. A blob is identified by the SHA-256 of its content, so content that merely looks
+// like a compressed blob isn't mistaken for one.
 const (
 	compressedMark   = "\x50\x2a\x4d\x18\x10\x00\x00\x00" + "scfblob\x01"
 	compressedHeader = len(compressedMark) + 8
@@ -79,8 +79,8 @@ func compressedSize(header []byte) (size int64, ok bool) {
 	return int64(n), n <= maxCompressedContent
 }
 
-// contentSize returns the size of a blob's content without decompressing it. A file that begins like a
-// compressed blob is one, unless it is the content itself.
+// contentSize returns the size of a blob's content without decompressing it. A file that begins like a compressed blob
+// is treated as one, unless the hash shows that the file itself is the content.
 func contentSize(f *os.File, sha string) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -47,9 +47,10 @@ const (
 	copyBatchBytes   = 3 << 20
 )
 
-// Copy copies all files and records of a store that is not in use to an empty place, and compares them there.
-// The records that make the target usable are written last, so an incomplete copy can't be opened. Errors:
-// ErrExists if the target isn't empty, ErrLocked if the source or the target is in use, ErrCorrupt.
+// Copy copies all files and records of a store that is not in use. The target must be an empty place. Copy then
+// compares the target with the source. The records that make the target usable are written last, so an incomplete copy
+// can't be opened. Errors: ErrExists if the target isn't empty, ErrLocked if the source or the target is in use,
+// ErrCorrupt.
 func Copy(ctx context.Context, o CopyOptions) (s CopySummary, err error) {
 	from := o.From.Driver
 	if from == nil {
@@ -186,8 +187,8 @@ func (c *copier) copyFiles(ctx context.Context) error {
 	})
 }
 
-// copiedRecords yields and counts the records to copy. They are the same as those of copied, but the
-// description of the database comes last.
+// copiedRecords yields and counts the records to copy. It yields the same records as copied, but the description of the
+// database last.
 func (c *copier) copiedRecords(ctx context.Context, source kv.KV) iter.Seq2[kv.Record, error] {
 	return func(yield func(kv.Record, error) bool) {
 		var description kv.Record
@@ -213,8 +214,8 @@ func (c *copier) copiedRecords(ctx context.Context, source kv.KV) iter.Seq2[kv.R
 	}
 }
 
-// copied yields the records that a copy contains, in order: all but the total, the last ID, and the records of
-// running processes.
+// copied yields the records that a copy contains, in order. They are all records except the total, the last ID, and the
+// records of running processes.
 func copied(ctx context.Context, k kv.KV) iter.Seq2[kv.Record, error] {
 	return func(yield func(kv.Record, error) bool) {
 		n := 0
@@ -232,7 +233,7 @@ func copied(ctx context.Context, k kv.KV) iter.Seq2[kv.Record, error] {
 	}
 }
 
-// isCopied reports whether a record is part of a copy.
+// isCopied reports whether a copy of the database includes a record.
 func isCopied(r kv.Record) bool {
 	return r.Table != metaTable || !isTotal(r.Table, r.Key) && !isProcessMeta(r.Key) && !bytes.Equal(r.Key, lastIDKey.b)
 }

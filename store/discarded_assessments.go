@@ -97,8 +97,8 @@ func (d *DiscardedRecords) deleteSome(tx *Tx) error {
 	return err
 }
 
-// newItemDeleter returns a function that deletes up to discardBatch items of a version and returns their
-// number.
+// newItemDeleter returns a function that deletes up to discardBatch items of a version and returns the number of items
+// it deleted.
 func newItemDeleter[R any](t *TenantTable[R]) func(tx *Tx, org, version string) (int, error) {
 	return func(tx *Tx, org, version string) (int, error) {
 		var keys []Key

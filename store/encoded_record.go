@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// EncodedRecord is a record with its stored bytes. It avoids decoding an unchanged record again and encoding
-// equal content again. It is shared and must not be modified.
+// EncodedRecord is a record with its stored bytes. It makes it unnecessary to decode an unchanged record again or to
+// encode equal content again. It is shared and must not be modified.
 type EncodedRecord[R any] struct {
 	Record R
 	// Extra is data attached when the record was written; nil if the record was read.
@@ -27,10 +27,10 @@ func (w *EncodedRecord[R]) MemorySize() int {
 	return len(w.primary) + len(w.stored) + len(w.Extra) + max(w.size, 2*len(w.stored))
 }
 
-// WithSharedBody stores content that several records in the same scope of WithPacks have in common only once. A
+// WithSharedBody stores content only once if several records in the same scope (see WithPacks) have it in common. A
 // record's JSON consists of a header, whose fields differ between records with equal content, and the body. header
-// returns a struct that encodes to the beginning of the record's JSON. equal reports whether two records differ at
-// most in the header.
+// returns a struct that encodes to the beginning of the record's JSON. equal reports whether two records differ at most
+// in the header.
 func WithSharedBody[R any](header func(*R) any, equal func(a, b *R) bool) Option[R] {
 	return func(t *Table[R]) {
 		t.equal = equal
@@ -60,7 +60,8 @@ func PrepareInsert[R any](t *TenantTable[R], r *R, candidates ...*EncodedRecord[
 	return PreparedRecord[R]{Record: r, body: b}, err
 }
 
-// encodeBody returns the JSON of a record after its header, or nil if the record can only be encoded as a whole.
+// encodeBody returns the part of a record's JSON that follows the header, or nil if the record can only be encoded as a
+// whole.
 func (s *untypedTable) encodeBody(r any) ([]byte, error) {
 	if s.header == nil {
 		return nil, nil
@@ -126,7 +127,7 @@ func (s *untypedTable) scopeKey(primary []byte, r any) ([]byte, error) {
 	return slices.Concat(org, within.b), cmp.Or(err, within.err)
 }
 
-// encodeInsertions stores the packs of records and sets each record's stored bytes.
+// encodeInsertions stores the records' packs and sets each record's stored bytes.
 func (s *untypedTable) encodeInsertions(tx *Tx, all []*insertion) error {
 	if err := tx.checkTable(&s.def, true); err != nil {
 		return err
@@ -184,8 +185,8 @@ func (s *untypedTable) encodeInsertion(tx *Tx, in *insertion, packs *[]*newPack)
 	return nil
 }
 
-// encodeShared encodes a record that shares an entry. It returns false if the entry's pack doesn't exist, for
-// example because the transaction that wrote it failed.
+// encodeShared encodes a record that shares another record's entry in a pack. It returns false if the entry's pack
+// doesn't exist, for example because the transaction that wrote it failed.
 func (s *untypedTable) encodeShared(tx *Tx, in *insertion) (isEncoded bool, _ error) {
 	key, err := packKey(in.primary, in.shared.pack)
 	if err != nil {
@@ -267,8 +268,8 @@ func InsertPrepared[R any](tx *Tx, t *TenantTable[R], org string, all []Prepared
 	return out, nil
 }
 
-// ScanEncoded reads all records with a prefix. A record whose stored form is in cached is not decoded again. If
-// all of them are in cached and nothing else is, cached itself is returned.
+// ScanEncoded reads all records with a prefix. A record whose stored form is in cached is not decoded again. If cached
+// contains exactly these records, cached itself is returned.
 func ScanEncoded[R any](tx *Tx, b TenantIndexView[R], org string, cached []*EncodedRecord[R], prefix ...any) ([]*EncodedRecord[R], error) {
 	in := b.order
 	within, err := in.prependTenant(org, prefix)

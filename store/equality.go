@@ -39,7 +39,7 @@ func clearRemediationHeader(i *api.POAMItem) {
 	i.FindingID = ""
 }
 
-// equalBodies reports whether two records are equal after clearHeader. As in JSON, a nil list
+// equalBodies reports whether two records are equal once clearHeader has been applied to both. As in JSON, a nil list
 // differs from an empty one.
 func equalBodies[R any](a, b *R, clearHeader func(*R)) bool {
 	x, y := *a, *b

@@ -32,7 +32,7 @@ var (
 	ErrUnavailable = kv.ErrUnavailable
 )
 
-// ExistsError is an ErrExists with the table and index concerned.
+// ExistsError is an ErrExists that names the table and index concerned.
 type ExistsError struct {
 	Table string
 	Index string // empty for the primary key

@@ -28,30 +28,31 @@ type AssessmentFigures struct {
 	ClosedDocuments map[api.Date]int `json:"closed_documents,omitempty"`
 }
 
-// SoAItemCount is the number of items of a Statement of Applicability with the same values.
+// SoAItemCount is the number of items of a Statement of Applicability with the same values in the other fields.
 type SoAItemCount struct {
 	Applicable bool               `json:"applicable"`
 	Status     api.Implementation `json:"status"`
 	N          int                `json:"n"`
 }
 
-// FindingCount is the number of findings with the same values. IsGap is that of api.Finding.
+// FindingCount is the number of findings with the same values in the other fields. IsGap has the same meaning as in
+// api.Finding.
 type FindingCount struct {
 	IsGap    bool         `json:"gap"`
 	Severity api.Severity `json:"severity"`
 	N        int          `json:"n"`
 }
 
-// ScoreCount is the number of maturity scores with the same values. Levels is the sum of the levels of those
-// assessed.
+// ScoreCount counts all maturity scores and those that were assessed. Levels is the sum of the levels of the assessed
+// ones.
 type ScoreCount struct {
 	All      int `json:"all"`
 	Assessed int `json:"assessed"`
 	Levels   int `json:"levels"`
 }
 
-// POAMItemCount is the number of plan items with the same values. Due is when they are due or, if their risk
-// was accepted for a limited time, when that time ends.
+// POAMItemCount is the number of plan items with the same status and due date. If the risk of an item was accepted for
+// a limited time, Due is when that time ends.
 type POAMItemCount struct {
 	Status string   `json:"status"`
 	Due    api.Date `json:"due"`
@@ -134,7 +135,7 @@ func gapKey(f *api.Finding) []Key {
 	return []Key{K(f.VersionID, f.ControlCode, f.Severity.Rank())}
 }
 
-// Keys of the tally "facts" of Documents, after the assessment.
+// Keys of the tally "facts" of Documents. They follow the assessment's ID.
 const (
 	FactChunks         = "chunks"   // the sum of passages
 	FactRead           = "read"     // documents that were read
@@ -345,7 +346,7 @@ func (tx *Tx) updateFiguresOf(ref assessmentRef, changed figureParts) error {
 	return Figures.Put(tx, ref.org, &f)
 }
 
-// scanNewestFacts calls visit with the facts of the newest version of an assessment.
+// scanNewestFacts calls visit for each entry of the tally "facts" that belongs to the newest version of an assessment.
 func scanNewestFacts[V, I any](
 	tx *Tx, versions *TenantTable[V], id func(*V) string, items *TenantTable[I], a *api.Assessment, visit func(parts []any, n int),
 ) error {
@@ -474,7 +475,7 @@ func countNewFindings(tx *Tx, a *api.Assessment) (map[api.Severity]int, error) {
 	})
 }
 
-// scanGaps calls visit with the control and the rank of the severity of each gap of a version.
+// scanGaps calls visit for each gap in a version, with the control and the rank of the gap's severity.
 func scanGaps(tx *Tx, org, version string, visit func(control string, rank int)) error {
 	order := Findings.table.untyped.inIndexOrder("gaps")
 	for p, err := range order.scanPairs(tx, scanOptions{prefix: K(org, version)}) {

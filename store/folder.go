@@ -32,8 +32,8 @@ func HoldsNoData(dir string) bool {
 	return errors.Is(err, fs.ErrNotExist) && traceOfDatabase(dir) == ""
 }
 
-// traceOfDatabase returns the name of a file that the folder would only contain if it had a database, or "" if
-// there is none. Files that may exist before the first start are ignored: secret.key, .gitkeep, lost+found.
+// traceOfDatabase returns the name of a file that is in the folder only if the folder has or had a database, or "" if
+// there is no such file. Files that may exist before the first start are ignored: secret.key, .gitkeep, lost+found.
 func traceOfDatabase(dir string) (name string) {
 	if _, err := os.Lstat(filepath.Join(dir, fileID)); err == nil {
 		return fileID
@@ -61,7 +61,7 @@ func missingDatabaseError(dir, trace string) error {
 		ErrCorrupt, filepath.Join(dir, fileDatabase), trace)
 }
 
-// newEmptyDatabaseError returns the error for an empty database in a folder that used to have another one.
+// newEmptyDatabaseError returns the error for an empty database in a folder that used to contain another database.
 func (db *DB) newEmptyDatabaseError(trace string) error {
 	if db.soleWriter {
 		return missingDatabaseError(db.dir, trace)

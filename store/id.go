@@ -3,8 +3,8 @@ package store
 import "sync"
 
 // idGenerator issues IDs that begin with the time, so that records that refer to one another, such as the events of an
-// assessment, stay in order. Even if the clock is set back, an ID is never smaller than the last one issued, even if
-// an earlier process issued that.
+// assessment, stay in order. An ID is never smaller than the last one issued, even if the clock is set back or an
+// earlier process issued the last one.
 type idGenerator struct {
 	mu       sync.Mutex
 	generate func() string
@@ -13,7 +13,8 @@ type idGenerator struct {
 
 var lastIDKey = K("last id")
 
-// next returns a new ID. If the clock would result in a smaller ID than the last one, next increments that instead.
+// next returns a new ID. If the clock would result in a smaller ID than the last one issued, next increments the last
+// one instead.
 func (i *idGenerator) next() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -41,8 +42,8 @@ func (i *idGenerator) lastIssued() string {
 	return i.lastID
 }
 
-// counterDigits is the number of trailing hexadecimal digits of a UUID used as a counter: those
-// after the variant.
+// counterDigits is the number of hexadecimal digits at the end of a UUID that are used as a counter. These are the
+// digits after the variant.
 const counterDigits = 12
 
 // incrementUUID returns the next UUID, or false if id is not a UUID.

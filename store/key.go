@@ -47,13 +47,13 @@ func K(parts ...any) Key {
 	return k
 }
 
-// Err returns the error of a key with invalid parts.
+// Err returns the error for a key with invalid parts, or nil for a valid key.
 func (k Key) Err() error { return k.err }
 
 // IsZero reports whether the key has no parts.
 func (k Key) IsZero() bool { return len(k.b) == 0 && k.err == nil }
 
-// Join returns the parts of k followed by those of more.
+// Join returns a key with the parts of k, followed by those of suffix.
 func (k Key) Join(suffix Key) Key {
 	if k.err != nil {
 		return k

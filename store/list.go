@@ -59,7 +59,7 @@ func toCursorError(err error) error {
 	return err
 }
 
-// ToNotFound converts ErrNotFound to the API's NOT_FOUND error about a kind of record.
+// ToNotFound converts ErrNotFound to the API's NOT_FOUND error for the given kind of record.
 func ToNotFound(err error, kind, id string) error {
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrBadKey) {
 		return api.NotFound(kind, id)

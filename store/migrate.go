@@ -257,7 +257,8 @@ func (db *DB) applyMigration(ctx context.Context, m Migration, last bool) error 
 	return nil
 }
 
-// newBackupPath returns an unused name in backups that sorts by time.
+// newBackupPath returns an unused path in the folder of backups. The file's name begins with the time, so that backups
+// sort by time.
 func newBackupPath(dir string, now time.Time, reason, suffix string) string {
 	name := filepath.Join(dir, dirBackups, now.UTC().Format("20060102T150405.000Z")+"-"+reason)
 	path := name + suffix

@@ -17,8 +17,8 @@ import (
 //	ab/cdef…        a blob, as it would be stored in a file
 //	trash/ab/cdef…  a blob that was deleted because nothing referred to it
 //
-// A process may put a blob again and refer to it just when another process deletes it. Therefore, a deleted blob stays
-// in the trash for a while, where it is still found if it is read.
+// A process may put a blob again and refer to it at the moment when another process deletes it. Therefore, a deleted
+// blob stays in the trash for a while, where readers still find it.
 type Objects interface {
 	// Put stores a file. contentSize is the size of its decompressed content.
 	Put(ctx context.Context, name string, file *os.File, contentSize int64) error
@@ -44,7 +44,7 @@ const (
 // objectName returns the name of a blob's object.
 func objectName(sha string) string { return sha[:2] + "/" + sha[2:] }
 
-// blobOfObject returns the hash of the blob that an object holds, or false if it is something else.
+// blobOfObject returns the hash of the blob that an object holds, or false if the object holds something else.
 func blobOfObject(name string) (sha string, ok bool) {
 	if len(name) < 3 || name[2] != '/' {
 		return "", false

@@ -9,11 +9,12 @@ import (
 const (
 	// pacedSize is the amount of a backup that is written before the next decision whether to pause.
 	pacedSize = 4 << 20
-	// pauseFactor is the length of a pause as a multiple of the time for writing such a part. While a backup is
-	// writing, hardly any other writes get through on a machine with one disk. With pauses, a backup takes five times
-	// as long, and other writes keep more than 80% of their rate.
+	// pauseFactor is the length of a pause as a multiple of the time that it took to write pacedSize bytes. While a
+	// backup is being written, hardly any other writes get through on a machine with one disk. With pauses, a backup
+	// takes five times as long, and other writes keep more than 80% of their rate.
 	pauseFactor = 4
-	// maxPause limits a pause, for example after the system was suspended.
+	// maxPause limits the length of a pause, which might otherwise be too long, for example after the system was
+	// suspended.
 	maxPause = time.Second
 )
 

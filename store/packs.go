@@ -36,14 +36,14 @@ const markEntry = 0x10
 
 const (
 	packIDSize = 8
-	// packSize is the size of a pack's entries, unless it has only one. Larger packs would take less space in
-	// total, but reading one record requires decompressing its whole pack.
+	// packSize is the maximum total size of the entries in a pack. A pack with a single entry may be larger. Larger
+	// packs would take less space in total, but reading one record requires decompressing its whole pack.
 	packSize = 64 << 10
 	// maxCachedPacks is the number of packs that a transaction caches. Scans need the last few.
 	maxCachedPacks = 8
 )
 
-// builtinDefinition registers a table of the store that has no typed records.
+// builtinDefinition registers one of the store's own tables, which has no typed records.
 type builtinDefinition struct{ def tableDefinition }
 
 func (b *builtinDefinition) Name() string                 { return b.def.name }
@@ -58,8 +58,9 @@ var (
 	bodiesDefinition = newBuiltinDefinition(bodiesTable)
 )
 
-// WithPacks makes InsertPrepared compress records together, in packs. scope returns the key of what a record
-// belongs to, such as its assessment, without the organization; DeletePacks deletes all packs with that key.
+// WithPacks makes InsertPrepared compress records together, in packs. scope returns the key of whatever a record
+// belongs to, such as its assessment. The key doesn't include the organization. DeletePacks deletes all packs with that
+// key.
 func WithPacks[R any](scope func(*R) Key) Option[R] {
 	return func(t *Table[R]) { t.untyped.packScope = func(r any) Key { return scope(r.(*R)) } }
 }
@@ -72,8 +73,8 @@ type entryRef struct {
 	bodyAt int
 }
 
-// encodeEntryRecord returns the stored bytes of a record in a pack: the ID of the pack, the number of the
-// entry and, if header is not nil, the length of the header it replaces and the packed header.
+// encodeEntryRecord returns the stored bytes of a record in a pack: the ID of the pack and the number of the entry. If
+// header is not nil, these are followed by the length of the header that it replaces, and by the packed header.
 func encodeEntryRecord(mark byte, ref entryRef, header []byte) ([]byte, error) {
 	b := append([]byte{mark | markEntry}, ref.pack...)
 	b = binary.AppendUvarint(b, uint64(ref.index))
@@ -291,8 +292,8 @@ func (tx *Tx) putPacks(packs []*newPack) error {
 	return nil
 }
 
-// DeletePacks deletes up to limit packs of a scope, after their records have been deleted, and returns their
-// number.
+// DeletePacks deletes up to limit packs of a scope, after their records have been deleted, and returns the number of
+// packs it deleted.
 func DeletePacks(tx *Tx, org string, limit int, scope ...any) (n int, err error) {
 	if err := tx.checkUsable(true); err != nil {
 		return 0, err

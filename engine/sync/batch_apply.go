@@ -18,7 +18,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxClientName is the maximum length of a client's name in bytes, as the API's limit of 200 characters allows.
+// maxClientName is the maximum length of a client's name in bytes: four for each of the 200 characters that the API
+// allows.
 const maxClientName = 4 * 200
 
 func isValidClientName(name string) bool {
@@ -120,8 +121,8 @@ func (r *batchApplier) requireOpenAssessment(tx *store.Tx) error {
 	return nil
 }
 
-// applyAssessment creates the assessment or merges changes to its editable fields, ignoring others.
-// A deletion is rejected.
+// applyAssessment creates the assessment, or merges changes to its editable fields. Changes to other fields are
+// ignored. A deletion is rejected.
 func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) error {
 	org, id := r.target.org, r.batch.AssessmentID
 	a, err := store.Assessments.Get(tx, org, id)
@@ -181,8 +182,8 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 	return r.recordFieldConflicts(tx, t, l, conflicts, id, a.Name)
 }
 
-// createAssessment creates an assessment that was started in the clone. It is created in the first
-// state, because the transitions are replayed afterwards.
+// createAssessment creates an assessment that was started in the clone. It is created in the initial state, because the
+// transitions are replayed afterwards.
 func (r *batchApplier) createAssessment(tx *store.Tx, t *table, l *changeLine) error {
 	f := maps.Clone(l.Record)
 	if err := t.fillLocalFields(r.target, f, nil); err != nil {
@@ -336,7 +337,7 @@ func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) er
 	return audit.RecordAndPublishEvent(tx, r.by, event)
 }
 
-// deleteDocument deletes a document. If its file was replaced here, it stores a conflict instead.
+// deleteDocument deletes a document. If the document's file was replaced here, it stores a conflict instead.
 func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old *store.Document) error {
 	if err := r.by.Require("document:delete"); err != nil {
 		return err
@@ -402,7 +403,8 @@ func (r *batchApplier) applyCarriedItem(tx *store.Tx, l *changeLine) error {
 	return store.CarriedItems.Insert(tx, r.target.org, &c)
 }
 
-// applyCorrection adds or removes a correction. Corrections are not changed, only replaced.
+// applyCorrection adds or removes a correction. Any other change is rejected, because a correction must be removed
+// before the user can decide on the passage again.
 func (r *batchApplier) applyCorrection(tx *store.Tx, t *table, l *changeLine) error {
 	switch l.Op {
 	case opDelete:
@@ -459,7 +461,8 @@ func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error
 	}))
 }
 
-// applyVersion adds a version drafted offline. If one was also created here, it stores a conflict as well.
+// applyVersion adds a version drafted offline. If a version of the same deliverable was also created here, it
+// additionally stores a conflict.
 func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, changedVersions map[string]api.Gate) error {
 	id := stringFromJSON(l.Record["id"])
 	clash, err := assessment.Synced(t.gate).AddVersion(tx, r.by, r.batch.AssessmentID, maps.Clone(l.Record))
@@ -636,8 +639,8 @@ func (r *batchApplier) storeRefusedChange(tx *store.Tx, l *changeLine, reason *a
 	return r.storeAndPublishConflict(tx, c, whole)
 }
 
-// maxInlineValue is the maximum size of a value that is stored in a conflict. If it is larger, the whole
-// batch is stored instead.
+// maxInlineValue is the maximum size of a value that is stored in a conflict. For a larger value, the whole batch is
+// stored instead.
 const maxInlineValue = 64 << 10
 
 func stringToJSON(s string) json.RawMessage {
@@ -645,7 +648,8 @@ func stringToJSON(s string) json.RawMessage {
 	return b
 }
 
-// saveVoidApproval stores an approval that was requested offline as void, with the reason.
+// saveVoidApproval stores an approval that was requested offline. The approval is marked as void, with the given
+// reason.
 func (r *batchApplier) saveVoidApproval(tx *store.Tx, l *changeLine, reason string) error {
 	if exists, err := store.Approvals.Has(tx, r.target.org, l.Approval); err != nil || exists || !slices.Contains(api.Gates, l.Gate) {
 		return err

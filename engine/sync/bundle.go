@@ -36,7 +36,7 @@ func (p *bundleWriter) addPart(kind string, data []byte) {
 	p.memoryParts = append(p.memoryParts, data)
 }
 
-// WriteBundle returns a file for another installation with all data that the other side isn't known to have.
+// WriteBundle returns a file that contains all the data that another installation isn't known to have.
 func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteSyncBundleInput) (*api.File, error) {
 	for _, right := range []api.Permission{"assessment:read", "document:read"} {
 		if err := by.Require(right); err != nil {
@@ -157,8 +157,8 @@ func (s *Service) findBundleRecipient(
 	return &p, k, err
 }
 
-// linkAsCloneOfPeer turns an assessment created here into a clone; the copy that the peer receives
-// becomes its remote.
+// linkAsCloneOfPeer turns an assessment created here into a clone. The copy that the peer receives becomes the clone's
+// remote.
 func (s *Service) linkAsCloneOfPeer(
 	ctx context.Context,
 	by api.Caller,

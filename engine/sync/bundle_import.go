@@ -103,8 +103,8 @@ func (u *bundleImporter) loadTrustedKey(ctx context.Context, fingerprint string)
 	return u.key, err
 }
 
-// checkBundleAndFindMissingFiles returns an error if the bundle doesn't fit the assessment's current state
-// here, or if it is out of date. It also determines which of its files are missing here.
+// checkBundleAndFindMissingFiles returns an error if the bundle is out of date or doesn't fit the current state of the
+// assessment here. It also determines which of the bundle's files are missing here.
 func (u *bundleImporter) checkBundleAndFindMissingFiles(tx *store.Tx) error {
 	org, m := u.by.OrganizationID, u.manifest
 	u.out.AlreadyImported = false
@@ -301,8 +301,8 @@ func (u *bundleImporter) readParts(ctx context.Context, k *fileSaver, r *bundle.
 	}
 }
 
-// readPartIntoMemory reads a part of a bundle. It returns an error if a bundle with this role can't have such a part,
-// or can have only one and it was already read.
+// readPartIntoMemory reads a part of a bundle. It returns an error if a bundle with this role can't contain such a
+// part, or if it can contain only one and another was already read.
 func (u *bundleImporter) readPartIntoMemory(kind string, data []byte) error {
 	switch {
 	case kind == bundle.Changes && u.manifest.Role == store.SyncRoleRemote:
@@ -441,9 +441,8 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 	return u.recordImported(ctx)
 }
 
-// requireDecisionsPermitted returns an error if a remote's bundle contains decisions but its key
-// isn't trusted to submit them. The rest can't be imported separately, because a clone has to match
-// its remote.
+// requireDecisionsPermitted returns an error if a remote's bundle contains decisions but its key isn't trusted to
+// submit them. The other records can't be imported separately, because a clone has to match its remote.
 func (u *bundleImporter) requireDecisionsPermitted(ctx context.Context, files []*exchangeFile) error {
 	if u.peer.May == api.PeerMayApprove {
 		return nil

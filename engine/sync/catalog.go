@@ -100,7 +100,7 @@ func (s *Service) UploadCustomFrameworks(ctx context.Context, by api.Caller, in 
 	return out, s.Catalog.StoreReceivedCustom(ctx, by, data)
 }
 
-// readUploadAndHash returns the content of an uploaded file, and its hash.
+// readUploadAndHash returns the content of an uploaded file and the content's hash.
 func readUploadAndHash(in *api.UploadSyncCatalogInput) (content []byte, uploaded *api.SyncFiles, _ error) {
 	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxBlobSize+1))
 	sum := sha256.Sum256(data)

@@ -40,8 +40,8 @@ type changeset struct {
 	entries []store.SyncBatchEntry
 }
 
-// orderedChange is a change with its position in a batch. Edits of existing records come first, then
-// creations and decisions in the order of their IDs, which is chronological.
+// orderedChange is a change with its position in a batch. Edits of existing records come first, followed by creations
+// and decisions in ID order, which is chronological.
 type orderedChange struct {
 	rank  int
 	order string
@@ -50,8 +50,8 @@ type orderedChange struct {
 	size  int
 }
 
-// fileBudget is what may still be added to a file: the bytes of lines, the number of documents, and the bytes of their
-// files.
+// fileBudget is how much may still be added to a file: the size of the lines in bytes, the number of documents, and the
+// size of the documents' files in bytes.
 type fileBudget struct {
 	lines     int
 	documents int
@@ -205,7 +205,7 @@ func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*ordered
 	return one, nil
 }
 
-// setEdit describes the change of a record that was added, changed or deleted since the base version.
+// setEdit sets the line for a record that was added, changed or deleted since the base version.
 func (t *table) setEdit(change *orderedChange, current, base fields, exists bool) error {
 	switch {
 	case !exists:

@@ -230,8 +230,8 @@ func (s *Service) prepareBatch(
 	return out, nil
 }
 
-// RecordBatchReceived records that the remote has received the batch. Its records are the base for merging until
-// the clone pulls the result.
+// RecordBatchReceived records that the remote has received the batch. Until the clone pulls the result, the batch's
+// records serve as the base for merging.
 func (s *Service) RecordBatchReceived(ctx context.Context, by api.Caller, in *api.AcknowledgeSyncInput) (*api.SyncStatus, error) {
 	org, id := by.OrganizationID, in.AssessmentID
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -274,9 +274,9 @@ func (s *Service) RecordBatchReceived(ctx context.Context, by api.Caller, in *ap
 	return s.Status(ctx, by, &api.SyncInput{AssessmentID: id})
 }
 
-// saveSentAsBaseAndClearChanges stores the records of a batch that was sent as the base for merging
-// the next pull, and clears their changes unless they have changed again. Unchanged records that
-// exist only in the clone are removed, because the remote writes its own versions of them.
+// saveSentAsBaseAndClearChanges saves the records of a batch that was sent as the base for merging the next pull. It
+// also marks them as unchanged, except for those that have changed again. Unchanged records that exist only in the
+// clone are removed, because the remote writes its own versions of them.
 func saveSentAsBaseAndClearChanges(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) error {
 	for _, c := range entries {
 		row, err := store.SyncLogEntries.Get(tx, org, id, c.Table, c.Key)
@@ -322,9 +322,9 @@ func (s *Service) ApplyRemoteChanges(ctx context.Context, by api.Caller, in *api
 	return s.applyRemoteFile(ctx, by, in.AssessmentID, f, nil)
 }
 
-// applyRemoteFile applies changes to the clone. peer is the signer of the bundle that contained them, or
-// nil. A bundle may start before the last sequence that was read; because it contains complete records,
-// applying one twice is harmless.
+// applyRemoteFile applies changes to the clone. peer is the signer of the bundle that contained the changes, or nil. A
+// bundle may repeat changes that were already read. This is harmless, because a bundle contains complete records, which
+// can be applied twice.
 func (s *Service) applyRemoteFile(
 	ctx context.Context,
 	by api.Caller,
@@ -482,9 +482,8 @@ func (t *pullApplier) applyLines(tx *store.Tx, out *api.ImportedSync) error {
 	return nil
 }
 
-// checkRepeatedRecord compares a record that a bundle repeats with the copy read before. If they
-// differ although the record hasn't changed since, it returns an error, because the remote's
-// history must have changed.
+// checkRepeatedRecord compares a record that a bundle repeats with the copy that was read earlier. If they differ
+// although the record hasn't changed since then, it returns an error, because the remote's history must have changed.
 func (t *pullApplier) checkRepeatedRecord(tx *store.Tx, tab *table, l *changeLine) error {
 	if l.Op != opPut || l.Sequence > t.readSequence {
 		return nil
@@ -633,8 +632,8 @@ func (t *pullApplier) applyDocument(tx *store.Tx, next, local fields, l *changeL
 	return err
 }
 
-// resolveCollision handles a local record that was not pushed and occupies something that can exist only once and that
-// the remote's record needs: a version number, a document's content, or the assessment's scope.
+// resolveCollision handles a local record that was not pushed and that can't coexist with the remote's record, because
+// both have the same version number or document content, or because both are the assessment's scope.
 func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, local, base *fields, exists *bool) error {
 	org, id := t.target.org, t.file.AssessmentID
 	switch {

@@ -22,8 +22,8 @@ const (
 	// maximum size of each.
 	maxPendingFiles = 10_000
 	maxBlobSize     = 256 << 20
-	// Files of up to smallFile bytes are written in parallel, because a disk can flush several at the
-	// cost of one.
+	// Files of up to smallFile bytes are written in parallel, because a disk can flush several files in the time it
+	// takes to flush one.
 	parallelWrites = 8
 	smallFile      = 1 << 20
 )
@@ -137,8 +137,8 @@ func saveError(sha string, err error) error {
 	return fmt.Errorf("storing %.80s: %w", sha, err)
 }
 
-// recordAndExpirePendingFiles records files that arrived before the records that refer to them. It also forgets
-// those that have been waiting for too long.
+// recordAndExpirePendingFiles records files that arrived before the records that refer to them. It also forgets files
+// that have been waiting for too long.
 func (s *Service) recordAndExpirePendingFiles(ctx context.Context, by api.Caller, id string, files ...string) error {
 	if len(files) == 0 {
 		return nil

@@ -127,9 +127,9 @@ func (r *batchApplier) repeatedResult(rep *store.SyncReplica) (out *api.PushedSy
 	}
 }
 
-// loadReplicaAndSetHold returns the clone that sent the batch. If somebody other than the clone's
-// user submitted the batch, it puts the batch on hold if the clone's user may no longer push;
-// otherwise, it returns an error.
+// loadReplicaAndSetHold returns the clone that sent the batch. A batch submitted by somebody other than the clone's
+// user is put on hold, but only if the clone's user may no longer push. Otherwise, loadReplicaAndSetHold returns an
+// error.
 func (r *batchApplier) loadReplicaAndSetHold(tx *store.Tx) (store.SyncReplica, error) {
 	org := r.by.OrganizationID
 	if _, err := linkWithRole(tx, org, r.batch.AssessmentID, store.SyncRoleRemote); err != nil {
@@ -312,7 +312,7 @@ func checkLineKey(l *changeLine) error {
 	return nil
 }
 
-// holdBatch stores a batch until a user who is allowed to decides on it.
+// holdBatch stores a batch until an authorized user decides what to do with it.
 func (r *batchApplier) holdBatch(tx *store.Tx, rep *store.SyncReplica) error {
 	r.addNote("%s is no longer a member with sync rights: their offline work is on hold until an owner or admin decides on it", rep.UserName)
 	return r.storeAndPublishConflict(tx, &api.SyncConflict{

@@ -25,7 +25,7 @@ type quoteChecker struct {
 
 func quoteKey(e *api.Evidence) string { return e.ChunkID + "\n" + e.Quote }
 
-// collapseSpace normalizes white space in the same way as quotes.
+// collapseSpace normalizes white space in the same way as is done for quotes.
 func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func (q *quoteChecker) isQuoteFoundOrExisting(e *api.Evidence) (bool, error) {
@@ -79,8 +79,8 @@ func (q *quoteChecker) loadExistingQuotes() error {
 	return nil
 }
 
-// filteredEvidence is a list of evidence from which unsupported quotes were removed, and the removed
-// ones.
+// filteredEvidence is a list of evidence after unsupported quotes were removed from it, together with the removed
+// quotes.
 type filteredEvidence struct {
 	remaining json.RawMessage
 	removed   []api.Evidence
@@ -90,7 +90,7 @@ func evidenceTypeError(err error) error {
 	return api.Invalid("evidence", "a field has a value of the wrong type: %v", err)
 }
 
-// filterEvidence returns the evidence for which keep returns true, and the removed rest.
+// filterEvidence separates the evidence for which keep returns true from the evidence to be removed.
 func (q *quoteChecker) filterEvidence(raw json.RawMessage, keep func(*api.Evidence) (bool, error)) (filteredEvidence, error) {
 	out := filteredEvidence{remaining: raw}
 	if len(raw) == 0 || string(raw) == "null" {

@@ -303,8 +303,7 @@ const remoteRestoredAdvice = "the remote was restored from a backup. Nothing in 
 	"create another clone in a new folder (`service --data FOLDER sync clone`, or from a bundle), " +
 	"and repeat the changes that the remote lost in the new clone"
 
-// cloneRestoredAdvice explains what to do with a clone that was restored and is older than the remote
-// expects.
+// cloneRestoredAdvice explains what to do with a clone that was restored to an older state than the remote expects.
 const cloneRestoredAdvice = "keep the clone's folder, create another clone in a new folder " +
 	"(`service --data FOLDER sync clone`, or from a bundle), " +
 	"and repeat in the new clone the changes that `service sync status` lists as not sent in the old one"
@@ -417,8 +416,8 @@ func (s *Service) ListMissingFiles(ctx context.Context, by api.Caller, in *api.M
 	return out, err
 }
 
-// hasFile reports whether a document of the assessment has this file, or the file was uploaded for a
-// future one.
+// hasFile reports whether a document of the assessment has this file, or whether the file was uploaded ahead of its
+// document.
 func hasFile(tx *store.Tx, org, assessmentID, sha string) (bool, error) {
 	if raw, err := hex.DecodeString(sha); err != nil || len(raw) != 32 {
 		return false, api.Invalid("sha256", "%.80q is not a SHA-256", sha)

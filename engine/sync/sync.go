@@ -42,8 +42,8 @@ type Catalogs interface {
 	StoreReceivedCustom(ctx context.Context, by api.Caller, content []byte) error
 }
 
-// Documents stores documents that another installation parsed. ReparseForImport parses the file again
-// and counts the received passages that it doesn't contain; EmbedForImport trusts the received passages.
+// Documents stores documents that another installation parsed. ReparseForImport parses a document's file again and
+// counts the received passages that the file doesn't contain. EmbedForImport trusts the received passages.
 type Documents interface {
 	ReparseForImport(
 		ctx context.Context,

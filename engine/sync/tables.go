@@ -31,7 +31,8 @@ const (
 	versionTable
 	// writeOnceTable is a table whose records are created once and never changed.
 	writeOnceTable
-	// remoteTable is a table whose records only the remote writes; a clone discards its own.
+	// remoteTable is a table whose records only the remote writes. A clone discards the records that it has created
+	// itself.
 	remoteTable
 	// remoteIssuedTable is a table whose records only the remote writes, although a clone may have
 	// chosen their IDs.
@@ -113,15 +114,15 @@ func newTable[R any](t *store.TenantTable[R], def table, all func(tx *store.Tx, 
 	return &def
 }
 
-// byAssessmentIndex returns a function that lists an assessment's records in a table by the table's
-// assessment index.
+// byAssessmentIndex returns a function that lists an assessment's records in a table, using the table's assessment
+// index.
 func byAssessmentIndex[R any](t *store.TenantTable[R]) func(*store.Tx, string, string) iter.Seq2[R, error] {
 	return func(tx *store.Tx, org, assessment string) iter.Seq2[R, error] {
 		return t.By("assessment").Scan(tx, org, store.Prefix(assessment))
 	}
 }
 
-// byKeyPrefix returns a function that lists an assessment's records in a table whose keys start with the
+// byKeyPrefix returns a function that lists an assessment's records in a table whose primary keys start with the
 // assessment ID.
 func byKeyPrefix[R any](t *store.TenantTable[R]) func(*store.Tx, string, string) iter.Seq2[R, error] {
 	return func(tx *store.Tx, org, assessment string) iter.Seq2[R, error] {
@@ -257,8 +258,8 @@ var tables = []*table{
 	newTable(store.SyncConflicts, table{kind: remoteIssuedTable, labelField: "label"}, byAssessmentIndex(store.SyncConflicts)),
 }
 
-// correctionsTable returns the table of corrections. The copies of other assessments' corrections that clones get are
-// derived by the remote, which doesn't store them.
+// correctionsTable returns the table of corrections. Clones also get copies of corrections made in other assessments.
+// The remote derives these copies from the originals instead of storing them.
 func correctionsTable() *table {
 	t := newTable(
 		store.Corrections,

@@ -14,16 +14,16 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Format identifies the format of sync files: gzip-compressed JSON with one value per line: a
-// header, the changes, and a final line with the number of changes.
+// Format identifies the format of sync files: gzip-compressed JSON with one value per line. The header comes first,
+// followed by the changes and a final line with the number of changes.
 const Format = "service-sync/1"
 
 const (
 	kindBatch   = "batch"
 	kindChanges = "changes"
 
-	// pageSize is the size after which a file is finished and another one started; maxDecodedBytes
-	// limits a file's decompressed size, and maxLines its number of lines.
+	// pageSize is the size at which a file is finished and another one is started. maxDecodedBytes limits a file's
+	// decompressed size, and maxLines its number of lines.
 	pageSize        = 4 << 20
 	maxDecodedBytes = 64 << 20
 	maxLines        = 200_000

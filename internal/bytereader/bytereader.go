@@ -3,13 +3,13 @@ package bytereader
 
 import "encoding/binary"
 
-// Reader reads from the beginning of Data. After an error, Failed is true, and it returns zeros.
+// Reader reads from the beginning of Data. After an error, Failed is true, and all methods return zero values.
 type Reader struct {
 	Data   []byte
 	Failed bool
 }
 
-// Uvarint reads a number that is at most limit.
+// Uvarint reads a number. A number greater than limit is an error.
 func (r *Reader) Uvarint(limit int) int {
 	if len(r.Data) > 0 && r.Data[0] < 0x80 && int(r.Data[0]) <= limit { // the most common case
 		n := int(r.Data[0])
@@ -36,7 +36,7 @@ func (r *Reader) Bytes(n int) []byte {
 	return out
 }
 
-// PrefixedBytes reads a length and that number of bytes.
+// PrefixedBytes reads a length, followed by as many bytes.
 func (r *Reader) PrefixedBytes() []byte { return r.Bytes(r.Uvarint(len(r.Data))) }
 
 func (r *Reader) fail() { r.Data, r.Failed = nil, true }

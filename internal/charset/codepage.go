@@ -37,7 +37,7 @@ var (
 	windows1252 = codePage{charmap.Windows1252, "Windows-1252 (Latin-1)"}
 	windows1250 = codePage{charmap.Windows1250, "Windows-1250"}
 	cyrillic    = script{unicode.Cyrillic, "оеаинтсрвл"}
-	// scriptPages are the code pages of other scripts, in which a character is a byte.
+	// scriptPages are the single-byte code pages of non-Latin scripts.
 	scriptPages = []struct {
 		codePage
 		script
@@ -113,7 +113,7 @@ func guessCodePage(raw []byte) (page codePage, isDeclared bool) {
 	return windows1252, false
 }
 
-// hasEvenRuns reports whether bytes above ASCII always come in pairs, as in Chinese and Korean text.
+// hasEvenRuns reports whether non-ASCII bytes always come in pairs, as in Chinese and Korean text.
 func hasEvenRuns(sample []byte) bool {
 	runs, length := 0, 0
 	for i, c := range sample {
@@ -132,9 +132,9 @@ func hasEvenRuns(sample []byte) bool {
 	return runs > 3
 }
 
-// frequentShare returns the share of frequent letters in the words of a text that are in the script. It returns 0 if
-// the text can't be in the encoding, because most of its non-ASCII characters are not letters of the script in words
-// of their own.
+// frequentShare returns the share of frequent letters among the script's letters in a text. It returns 0 if the text
+// can't be in the encoding, because too many of its non-ASCII characters are neither letters of the script nor common
+// punctuation, or because letters of the script rarely follow one another.
 func (s script) frequentShare(e encoding.Encoding, sample []byte) float64 {
 	text, err := e.NewDecoder().Bytes(sample)
 	if err != nil {

@@ -24,7 +24,7 @@ type Table struct {
 	indexByCode map[string]int
 }
 
-// Lookup returns the entry of a control code.
+// Lookup returns the entry for a control code.
 func (t *Table) Lookup(code string) (Entry, bool) {
 	i, ok := t.indexByCode[code]
 	if !ok {

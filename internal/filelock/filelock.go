@@ -4,5 +4,5 @@ package filelock
 
 import "errors"
 
-// ErrLocked is the error if the file is already locked.
+// ErrLocked is returned if the file is already locked.
 var ErrLocked = errors.New("the file is locked")

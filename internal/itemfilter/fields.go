@@ -17,7 +17,7 @@ type field[I any] struct {
 	isCode  bool     // whether it is an uppercase code, which filters may write in any case
 }
 
-// optional returns a text that may be absent.
+// optional returns the text that v points to, or "" if v is nil.
 func optional[S ~string](v *S) any {
 	if v == nil {
 		return ""
@@ -52,7 +52,8 @@ func fieldsOf[I any]() []field[I] {
 	panic(fmt.Sprintf("itemfilter: %T is not an item", *new(I)))
 }
 
-// commonFields returns the fields that all items have, and more. item returns the common part of an item.
+// commonFields returns the fields that all items have, followed by the fields in more. item returns the common part of
+// an item.
 func commonFields[I any](item func(*I) *api.Item, more ...field[I]) []field[I] {
 	return append([]field[I]{
 		{names: []string{"control", "control_code"}, isCode: true, value: func(i *I) any { return item(i).ControlCode }},

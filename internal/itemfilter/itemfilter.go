@@ -33,8 +33,8 @@ type Filter[I any] struct {
 	fields  []field[I]
 }
 
-// Compile parses a filter. An empty text selects every item. The error is a validation error of the field "where"
-// that includes the position in the text.
+// Compile parses a filter. An empty text selects every item. Compile returns a validation error for the field "where",
+// which includes the position in the text.
 func Compile[I any](text string) (*Filter[I], error) {
 	f := &Filter[I]{fields: fieldsOf[I]()}
 	if strings.TrimSpace(text) == "" {
@@ -83,7 +83,7 @@ func (f *Filter[I]) values(i *I) map[string]any {
 	return out
 }
 
-// Names returns the first name of each field that a filter of items of type I can use.
+// Names returns the first name of each field that filters for items of type I can use.
 func Names[I any]() (names []string) {
 	for _, f := range fieldsOf[I]() {
 		names = append(names, f.names[0])
@@ -93,7 +93,8 @@ func Names[I any]() (names []string) {
 
 func invalid(format string, args ...any) error { return api.Invalid("where", format, args...) }
 
-// describe returns the message of an error of the expression library, with the column in which it occurred and an example.
+// describe returns a message for an error of the expression library. The message includes the column of the error and
+// an example.
 func describe[I any](err error, fields []field[I]) string {
 	if at, ok := errors.AsType[*file.Error](err); ok {
 		message := strings.TrimSuffix(at.Message, ".")

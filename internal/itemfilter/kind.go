@@ -19,7 +19,7 @@ const (
 	list      kind = "list"
 )
 
-// functions holds the kinds of the values of the functions that filters may use.
+// functions maps the functions that filters may use to the kinds of values they return.
 var functions = map[string]kind{"lower": text, "len": number}
 
 // describe returns the name of the kind, with an article if needed.
@@ -43,7 +43,7 @@ func (f *field[I]) kind() kind {
 	return list
 }
 
-// example returns a condition on the field.
+// example returns an example of a condition on the field.
 func (f *field[I]) example() string {
 	name := f.names[0]
 	switch k := f.kind(); {
@@ -120,7 +120,7 @@ func (c *checker[I]) checkCondition(n ast.Node) {
 	c.fail(n, "this is %s, not a condition; use a condition such as %s", k.describe(), c.example())
 }
 
-// checkOperands records an error if an operator can't be applied to the values on its sides.
+// checkOperands records an error if an operator can't be applied to its two operands.
 func (c *checker[I]) checkOperands(n *ast.BinaryNode) {
 	left, right := c.kindOf(n.Left), c.kindOf(n.Right)
 	var ok bool
@@ -157,7 +157,8 @@ func (c *checker[I]) checkOperands(n *ast.BinaryNode) {
 	c.fail(n, "%s can't be used between %s and %s; use a condition such as %s", n.Operator, l, r, example)
 }
 
-// explainUnknown replaces the error of an unknown name that is compared with a text field: it is a text without quotes.
+// explainUnknown replaces the error about an unknown name that is compared with a text field. Such a name is usually a
+// text without quotes.
 func (c *checker[I]) explainUnknown(n *ast.BinaryNode) {
 	f := c.find(n.Left)
 	if f == nil || n.Right != c.unknown || f.kind() != text {
@@ -172,10 +173,10 @@ func (c *checker[I]) explainUnknown(n *ast.BinaryNode) {
 	c.fail(n.Right, "%s is not a field; put text in quotes: %s %s %q", name.Value, f.names[0], n.Operator, name.Value)
 }
 
-// example returns a filter of items of type I.
+// example returns an example of a filter for items of type I.
 func (c *checker[I]) example() string { return exampleOf(c.fields) }
 
-// exampleOf returns a filter with some of the fields.
+// exampleOf returns an example of a filter that uses some of the fields.
 func exampleOf[I any](fields []field[I]) string {
 	has := func(name string) bool {
 		return slices.ContainsFunc(fields, func(f field[I]) bool { return f.names[0] == name })

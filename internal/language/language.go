@@ -15,7 +15,7 @@ import (
 // English is the code of the language that the rules can read.
 const English = "en"
 
-// IsForeign reports whether a code returned by this package is of a language other than English.
+// IsForeign reports whether a code returned by this package stands for a language other than English.
 func IsForeign(code string) bool { return code != "" && code != English }
 
 // Detect returns the ISO 639-1 code of a text's language, or "" if it can't be recognized.
@@ -58,7 +58,8 @@ func DetectEach(passages []string) []string {
 	return out
 }
 
-// IsFunctionWord reports whether a lowercase word is a frequent word of a language that carries no meaning.
+// IsFunctionWord reports whether a lowercase word is one of a language's frequent words that carry no meaning of their
+// own.
 func IsFunctionWord(code, word string) bool {
 	if content()[word] {
 		return false
@@ -97,10 +98,11 @@ const (
 	// minScriptLetters is the minimum number of letters of another script. Letters of a script without word boundaries
 	// count double, because each carries more information.
 	minScriptLetters = 8
-	// minWordShare is the minimum share of function words in a text. In most languages, the actual share is .25 to
-	// .5; in languages with long words, it is about .12.
+	// minWordShare is the minimum share of function words in a text. The actual share is 0.25 to 0.5 in most languages,
+	// and about 0.12 in languages with long words.
 	minWordShare = 0.06
-	// minAdvantage is the minimum ratio of function words to English ones in a foreign text, and vice versa.
+	// minAdvantage is how many times as frequent a foreign language's function words must be as English ones for a text
+	// to be in that language, and vice versa.
 	minAdvantage = 1.5
 	weakWeight   = 0.5
 	accentWeight = 0.3
@@ -235,7 +237,7 @@ func (s *Sample) Language() string {
 	return ""
 }
 
-// languageByScript returns the language that a script other than Latin indicates, or "" if there is none.
+// languageByScript returns the language indicated by letters of a non-Latin script, or "" if there is none.
 func (s *Sample) languageByScript() string {
 	groups := map[string]int{}
 	for i, n := range s.scripts {

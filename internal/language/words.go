@@ -70,7 +70,7 @@ var functionWords = []struct{ code, words, accents string }{
 	{"la", `lorem ipsum dolor sit amet consectetur adipiscing elit sed ut et aliqua enim minim veniam quis nostrud`, ""},
 }
 
-// weakWords are function words that also occur in names, in English text, or in codes and program code. They count as
+// weakWords are function words that also occur in names, in English text, in codes, or in source code. They count as
 // half, and no language is recognized by them alone.
 const weakWords = `a e i o u y w z v k s d l n en de la le el al di da do dos des du del dell der den die das van von ten ter im
 	am an bin per
@@ -78,7 +78,7 @@ const weakWords = `a e i o u y w z v k s d l n en de la le el al di da do dos de
 	pour all has ha co by es et un sa te er om si su sin not are it ai ed id ar ne na po od ve az ki ja ka ke con com sit meg kan
 	era ale pat kas was kun kord bo siis`
 
-// contentWords are words of functionWords that carry meaning.
+// contentWords lists the words in functionWords that carry meaning.
 const contentWords = `stunden tage sicherheit mitarbeiter verantwortlich dokumentiert heures jours sécurité obligatoire collaborateurs
 	responsable données horas días seguridad obligatorio datos empleados dias segurança obrigatório dados colaboradores
 	responsável ore giorni sicurezza obbligatoria obbligatorio dati dipendenti responsabile uur dagen beveiliging

@@ -10,8 +10,8 @@ import (
 )
 
 // Prefiltered is a Regexp that first searches a text for words without which the expression can't match. Most texts
-// contain none of them, and this search is about a hundred times faster. If the expression consists of alternatives,
-// only those are tried that have one of their words in the text.
+// contain none of them, and this search is about a hundred times faster. If the expression consists of alternatives, it
+// tries only the alternatives that have one of their words in the text.
 type Prefiltered struct {
 	expression string
 	once       sync.Once
@@ -202,7 +202,7 @@ func requiredWordsOfSequence(sequence []*syntax.Regexp, begins, ends bool) (best
 const maxFiniteTexts = 32
 
 // finiteTexts returns all texts that t matches, and whether case is ignored in some of them. It returns nil if there
-// are too many, or if one isn't ASCII.
+// are too many texts, or if one of them isn't ASCII.
 func finiteTexts(t *syntax.Regexp) (texts []string, fold bool) {
 	switch t.Op {
 	case syntax.OpEmptyMatch:
@@ -294,7 +294,8 @@ func isRarer(these, those []literal) bool {
 	return a > b || a == b && len(these) < len(those)
 }
 
-// shortestLength returns the length of the shortest literal without its spaces, at least 2 and at most 5.
+// shortestLength returns the length of the shortest literal, not counting spaces. The result is at least 2 and at most
+// 5.
 func shortestLength(literals []literal) int {
 	n := 5
 	for _, l := range literals {
@@ -358,7 +359,7 @@ func (g *Prefiltered) candidateAlternativeMask(s string) (parts uint64) {
 	return parts
 }
 
-// lower returns the lower case of an ASCII letter, and any other byte as it is.
+// lower converts an ASCII letter to lower case and returns any other byte unchanged.
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// percent is the lowered target: the size of garbage relative to the memory in use at which a collection starts.
+// percent is the lowered target: a collection starts when the garbage reaches this percentage of the memory in use.
 const percent = 20
 
 var (

@@ -197,7 +197,7 @@ func (g Guard) LimitedDialer(maxBytes int64) func(ctx context.Context, network, 
 	}
 }
 
-// limitedConn is a connection that fails after a number of bytes have been read.
+// limitedConn is a connection that fails after a given number of bytes has been read.
 type limitedConn struct {
 	net.Conn
 	remaining int64

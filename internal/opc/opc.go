@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// RelationshipsPart returns the name of the part that holds the relationships of a part.
+// RelationshipsPart returns the name of the part that holds the given part's relationships.
 func RelationshipsPart(part string) string {
 	return path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
 }

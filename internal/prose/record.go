@@ -22,14 +22,15 @@ var personColumns = []string{
 // personColumnEndings are the last words of names of columns that contain people, such as "contract owner".
 var personColumnEndings = []string{"approver", "contact", "deputy", "manager", "owner", "reviewer"}
 
-// personVerbs are the verbs before "by" in lowercase names of columns that contain people, such as "checked by".
+// personVerbs are the verbs that precede "by" in the lowercase names of columns that contain people, such as "checked
+// by".
 var personVerbs = []string{
 	"accepted", "approved", "authorized", "authorised", "chaired", "checked", "closed", "completed", "confirmed", "created", "decided", "done",
 	"executed", "granted", "handled", "held", "performed", "prepared", "raised", "recorded", "released", "reported", "requested",
 	"reviewed", "signed", "tested", "updated", "verified", "witnessed",
 }
 
-// isPersonColumn reports whether a column contains people, by its name in lowercase.
+// isPersonColumn reports whether a column contains people, judging by its lowercase name.
 func isPersonColumn(name string) bool {
 	if name == "by" || slices.Contains(personColumns, name) {
 		return true
@@ -47,7 +48,7 @@ var addressColumns = []string{
 	"private address", "telephone",
 }
 
-// staffColumns are the lowercase names of columns which show that a register lists people, so that its column "name"
+// staffColumns are the lowercase names of columns that only a list of people has. The column "name" of such a list
 // contains people, too.
 var staffColumns = []string{
 	"course", "date of birth", "department", "email", "employee id", "job title", "manager", "staff id", "started on", "training",
@@ -64,13 +65,14 @@ var roleWords = []string{
 	"software", "staff", "steering", "supervisor", "support", "system", "team", "technology", "vendor",
 }
 
-// InitialsInRecord returns a row of a table, written as "Column: value; Column: value", or an entry of a log, written as
-// "Label: value Label: value", with people's names reduced to initials and without their addresses. If the text is not such
-// a row, it is returned unchanged, as are values that don't look like a person's name.
+// InitialsInRecord replaces people's names with their initials and removes their addresses. It does so in a table row,
+// written as "Column: value; Column: value", and in a log entry, written as "Label: value Label: value". Any other text
+// is returned unchanged, and so are values that don't look like a person's name.
 func InitialsInRecord(row string) string { return replacePeople(row, initials) }
 
-// InitialsFor returns a replacer that reduces the people to initials whom the texts name as people: in columns of tables
-// and logs, or after "owner" or "chaired by". It finds them in any text, such as a sentence.
+// InitialsFor returns a replacer that replaces people's names with their initials. It learns the names from texts that
+// identify people as such: in columns of tables and logs, or after "owner" or "chaired by". It finds them in any text,
+// such as a sentence.
 func InitialsFor(texts []string) *strings.Replacer {
 	names := map[string]bool{}
 	add := func(value string) string {

@@ -112,7 +112,7 @@ func AnswerOfColumn(name string) Answer {
 	return options[strings.ToLower(strings.Trim(name, " ?:*_"))]
 }
 
-// IsMark reports whether a cell's value in an option's column selects the option.
+// IsMark reports whether a cell's value selects the answer option that the cell's column stands for.
 func IsMark(value string) bool { return markPattern.MatchString(strings.TrimSpace(value)) }
 
 // WithoutLabel returns an answer without its label, such as "A:", and whether it had one.
@@ -123,8 +123,8 @@ func WithoutLabel(text string) (rest string, hadLabel bool) {
 	return text, false
 }
 
-// Parse returns the meaning of a text as an answer, or None if it isn't recognized as an answer. The text may have a
-// label, and boxes to tick.
+// Parse returns the meaning of a text as an answer, or None if it isn't recognized as an answer. The text may contain a
+// label and check boxes.
 func Parse(text string) Answer {
 	text, labelled := WithoutLabel(text)
 	if subject, a := ParseChoice(text); a != None {

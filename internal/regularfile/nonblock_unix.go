@@ -4,5 +4,5 @@ package regularfile
 
 import "syscall"
 
-// nonBlocking is the flag that prevents the opening of a named pipe from waiting for a writer.
+// nonBlocking is the flag that keeps an open call on a named pipe from waiting for a writer.
 const nonBlocking = syscall.O_NONBLOCK

@@ -20,7 +20,7 @@ import (
 // NoLimit is the limit for files that are read piece by piece and can have any size.
 const NoLimit = math.MaxInt64
 
-// ErrTooLarge is the error for reading beyond the limit.
+// ErrTooLarge is returned when reading beyond the limit.
 var ErrTooLarge = errors.New("the file is larger than the limit")
 
 // File is a regular file that is open for reading.
@@ -108,8 +108,8 @@ func CheckMode(path string, mode fs.FileMode) error {
 	return &fs.PathError{Op: "open", Path: path, Err: errors.New(reason)}
 }
 
-// IsLeftover reports whether a file has a name that systems and programs use for files they leave in folders: folder
-// settings, thumbnails, and locks of open documents.
+// IsLeftover reports whether a file's name is typical of files that operating systems and programs leave in folders,
+// such as folder settings, thumbnails, and lock files of open documents.
 func IsLeftover(name string) bool {
 	base := path.Base(name)
 	return strings.HasPrefix(base, "~$") || strings.EqualFold(base, "thumbs.db") || strings.EqualFold(base, "desktop.ini")

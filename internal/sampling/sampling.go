@@ -96,8 +96,8 @@ func SizeFor(sizes []int, found int, share float64) int {
 	return total
 }
 
-// Shuffle orders names randomly. The same seed always results in the same order, and the relative order of some names
-// doesn't depend on the others.
+// Shuffle orders names randomly. The same seed always results in the same order, and the order of any two names
+// relative to each other doesn't depend on which other names there are.
 func Shuffle(names []string, seed uint64) {
 	rank := func(name string) string {
 		sum := sha256.Sum256(fmt.Append(binary.BigEndian.AppendUint64(nil, seed), name))

@@ -65,8 +65,8 @@ func (k Key) Text() string { return base64.StdEncoding.EncodeToString(k[:]) }
 // maxKeys is the maximum number of keys loaded at once.
 const maxKeys = 8
 
-// ParseKeys parses base64 keys separated by spaces, commas or line breaks, without duplicates. Errors include their
-// origin, from.
+// ParseKeys parses base64 keys separated by spaces, commas or line breaks, without duplicates. Errors mention from, the
+// origin of the text.
 func ParseKeys(text, from string) ([]Key, error) {
 	var out []Key
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' || r == ' ' || r == '\t' }) {

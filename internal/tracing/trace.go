@@ -59,8 +59,8 @@ type StartOptions struct {
 	Attrs               []Attr
 }
 
-// Start begins a span: a child of the span in ctx if there is one, otherwise of Parent, otherwise the root
-// of a new trace.
+// Start begins a span. The span is a child of the span in ctx if there is one, or else of o.Parent if it is set, or
+// else the root of a new trace.
 func (t *Tracer) Start(ctx context.Context, name string, o StartOptions) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
@@ -132,7 +132,7 @@ func (s *Span) End(err error) {
 	s.span.End()
 }
 
-// errorType returns the ErrorType of an error that has one, or else the Go type of the innermost error.
+// errorType returns an error's ErrorType if it has one, or else the Go type of the innermost error.
 func errorType(err error) string {
 	var coded interface{ ErrorType() string }
 	if errors.As(err, &coded) {

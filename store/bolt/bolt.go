@@ -68,8 +68,8 @@ type DB struct {
 
 var _ kv.Driver = (*DB)(nil)
 
-// Create creates an empty database at path, unless the file exists or the file system has no hard links. If it
-// crashes, the file is either complete or missing. temp is an unused path on the same file system.
+// Create creates an empty database at path, unless the file exists or the file system has no hard links. After a crash,
+// the file is either complete or missing. temp is an unused path on the same file system.
 func Create(path, temp string) error {
 	b, err := bbolt.Open(temp, 0o600, nil)
 	if err == nil {
@@ -125,7 +125,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	return db, nil
 }
 
-// openWithRetry opens the file, waiting up to wait for its lock.
+// openWithRetry opens the file. If the file is locked, it keeps trying for the duration given by wait.
 func openWithRetry(ctx context.Context, path string, wait time.Duration, o *bbolt.Options) (*bbolt.DB, *os.File, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -186,7 +186,7 @@ func initialMmapSize() int {
 	return 1 << 30
 }
 
-// toKVError converts an error of bbolt to one of package kv.
+// toKVError converts a bbolt error to an error of package kv.
 func toKVError(path string, err error) error {
 	switch {
 	case err == nil:

@@ -246,8 +246,8 @@ func (w *pageChecker) checkPage(b []byte, in subtree) (below []subtree, err erro
 	return below, nil
 }
 
-// checkTable checks the value of a bucket and returns the tree that it refers to. It returns nil if the bucket
-// is so small that its only page is in the value.
+// checkTable checks the value of a bucket and returns the tree that it refers to. It returns nil if the bucket is so
+// small that its only page is stored in the value itself.
 func (w *pageChecker) checkTable(name string, value []byte) ([]subtree, error) {
 	if name == "" || len(value) < bucketSize {
 		return nil, fmt.Errorf("a table has no name or content")

@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// group is a transaction of the file that several Updates share, because syncing it to disk takes longer than
-// most of them.
+// group is a transaction of the file that several Updates share, because syncing the file to disk takes longer than
+// most Updates.
 //
 // Each Update runs its function in its own goroutine while it holds the token, one after the other. If others
 // are waiting for the token by then, the Update passes it on and queues for it again, behind them. The first
@@ -121,8 +121,8 @@ func (db *DB) runInGroup(ctx context.Context, fn func(kv.KV) error) (_ *group, e
 	return g, err // fn may have read uncommitted writes
 }
 
-// runMember runs fn and converts damage of the file to an error. If fn panics, runMember undoes its writes and
-// releases the token.
+// runMember runs fn. If fn panics because the file is damaged, runMember returns an error. If fn panics for any other
+// reason, runMember undoes fn's writes and releases the token.
 func (db *DB) runMember(t *tx, fn func(kv.KV) error) (err error) {
 	returned := false
 	defer func() {
@@ -146,7 +146,7 @@ func (db *DB) runMember(t *tx, fn func(kv.KV) error) (err error) {
 	return err
 }
 
-// callConvertingDamage calls fn and converts a panic about a damaged file to an error.
+// callConvertingDamage calls fn and converts a panic caused by a damaged file to an error.
 func (db *DB) callConvertingDamage(t *tx, fn func(kv.KV) error) (err error) {
 	finished := false
 	defer func() { t.damaged = !finished }()
@@ -186,7 +186,7 @@ func (db *DB) endGroup(err error) {
 	close(g.done)
 }
 
-// journal records what an Update of a group replaced, so that it can be undone.
+// journal records what an Update in a group replaced, so that it can be undone.
 type journal struct{ entries []journalEntry }
 
 // journalEntry is the state of a key or table before a change.

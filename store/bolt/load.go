@@ -14,7 +14,7 @@ import (
 // commit.
 const loadBatch = 8 << 20
 
-// Load creates a file at path, which must not exist, with the given records. Their bytes must not change
+// Load creates a file at path, which must not exist, with the given records. The bytes of the records must not change
 // afterwards. The caller must sync the file or, after an error, delete the incomplete file.
 func Load(ctx context.Context, path string, records iter.Seq2[kv.Record, error]) (err error) {
 	b, err := bbolt.Open(path, 0o600, &bbolt.Options{

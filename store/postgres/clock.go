@@ -11,8 +11,8 @@ import (
 // clockInterval is the time between two comparisons of this machine's clock with the database's.
 const clockInterval = 30 * time.Second
 
-// Now returns the time of the database's clock, so that processes on machines with different clocks agree on
-// the time. Between two comparisons, it follows this machine's clock.
+// Now returns the time of the database's clock, so that processes on machines with different clocks agree on the time.
+// Between two comparisons of the clocks, it follows this machine's clock.
 func (db *DB) Now() time.Time { return db.clock().Add(time.Duration(db.clockOffset.Load())) }
 
 // compareClocks measures how far the database's clock is ahead of this machine's.

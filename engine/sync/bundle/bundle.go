@@ -51,12 +51,12 @@ const (
 
 	maxManifest = 4 << 20
 	maxParts    = 20_000
-	// maxHeader limits the size of the file's age encryption header; the headers written here have about
+	// maxHeader limits the size of the file's age encryption header. The headers written by this package take up about
 	// 200 bytes.
 	maxHeader = 4 << 10
 )
 
-// Part describes one part of a bundle. The contents follow the manifest, in the order in which it lists the parts.
+// Part describes one part of a bundle. The contents of the parts follow the manifest, in the order listed there.
 type Part struct {
 	Kind   string `json:"kind"`
 	SHA256 string `json:"sha256"`
@@ -167,7 +167,7 @@ func damagedError(format string, args ...any) error {
 // signedBytes returns the bytes over which the signature is computed.
 func signedBytes(manifest []byte) []byte { return append([]byte(Format+"\n"), manifest...) }
 
-// Write writes a bundle. It calls open for the content of each part, in the order of the manifest.
+// Write writes a bundle. It calls open for the content of each part, in manifest order.
 func Write(w io.Writer, sender *SecretKey, recipient *Key, m *Manifest, open func(n int, p Part) (io.ReadCloser, error)) error {
 	m.Format, m.Sender, m.Recipient, m.RecipientOrganization = Format, sender.Fingerprint(), recipient.Fingerprint(), recipient.Organization
 	if err := m.validate(); err != nil {
@@ -309,8 +309,8 @@ func (b *Reader) decodeAndVerify(manifest, signature []byte, recipientKey *Secre
 	return m.validate()
 }
 
-// Next returns the next part, or io.EOF after the last one; then the whole file has been verified.
-// A part's hash is checked only when it has been read to the end.
+// Next returns the next part. After the last one, it returns io.EOF, and the whole file has been verified. A part's
+// hash is checked only if the part is read to the end.
 func (b *Reader) Next() (Part, io.Reader, error) {
 	if b.current != nil {
 		if _, err := io.Copy(io.Discard, b.current); err != nil {

@@ -44,7 +44,7 @@ type Options struct {
 	Progress func(what string, done, total int)
 }
 
-// starterVersionID is a fixed ID for the starter catalog, which needs one to be indexed.
+// starterVersionID is a fixed ID for the starter catalog, which can't be indexed without an ID.
 const starterVersionID = "018f0000-0000-7000-8000-000000000000"
 
 // Run judges the labeled controls and measures the agreement. The result depends only on the
@@ -190,9 +190,9 @@ func (r *runner) measureSet(ctx context.Context, set *Set) (*SetReport, error) {
 	return out, nil
 }
 
-// judgeLabeledControls judges the labeled controls of a company, in the order of the labels. It leaves out the
-// document with the ID withoutDocumentID, unless that is empty. If a reader is measured, byRules contains the
-// judgments by the rules.
+// judgeLabeledControls judges the labeled controls of a company, in label order. It leaves out the document with the ID
+// withoutDocumentID, unless that is empty. If a reader is being measured, byRules contains the judgments made by the
+// rules.
 func (r *runner) judgeLabeledControls(
 	ctx context.Context,
 	set *Set,
@@ -250,8 +250,8 @@ func (r *runner) readAllWithMeasuredReader(
 	return recorded, nil
 }
 
-// ModelStatements returns the statements that a model is given to read, with their passages. Passages that address
-// their reader are left out.
+// ModelStatements returns the statements that a model is given to read, with their passages. Passages that address the
+// reader are left out.
 func ModelStatements(candidates []judge.Candidates) (out []modelreader.Statement) {
 	for _, c := range candidates {
 		s := modelreader.Statement{Statement: c.Statement}
@@ -298,8 +298,8 @@ func isEvidenced(v api.Implementation) bool {
 	return v == api.Implemented || v == api.PartiallyImplemented
 }
 
-// missingObjectiveNumbers returns the numbers, from 1, of the objectives without evidence. ok is false if
-// the judged statements are not the control's objectives.
+// missingObjectiveNumbers returns the numbers of the objectives without evidence, counting from 1. ok is false if the
+// judged statements are not the control's objectives.
 func missingObjectiveNumbers(c api.Control, j judge.Judgement) (out []int, ok bool) {
 	for i, text := range judge.Statements(c) {
 		if i >= len(j.Statements) || j.Statements[i].Text != text {

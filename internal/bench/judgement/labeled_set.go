@@ -35,7 +35,7 @@ func (l Label) restsOnlyOn(document string) bool {
 	return len(l.Documents) == 1 && l.Documents[0] == document
 }
 
-// Verdicts lists the verdicts that a label can have, in the order of the tables.
+// Verdicts lists the verdicts that a label can have, in the order used in tables.
 var Verdicts = []api.Implementation{api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented, api.NotEvidenced}
 
 // maxLabels is the maximum size of labels.csv and of passages.csv in bytes.
@@ -125,8 +125,8 @@ func (s *Set) checkDocumentsExist(documents []api.Document) error {
 	return nil
 }
 
-// Passage is a text that is not evidence for the given control, because it is negated, a plan, a template, or about
-// something else.
+// Passage is a text that is not evidence for the given control, because it negates the control, is a plan or a
+// template, or is about something else.
 type Passage struct {
 	Kind, Control, Text string
 }
@@ -165,7 +165,7 @@ func ReadPassages(folder fs.FS, controls map[string]api.Control) ([]Passage, err
 	return out, nil
 }
 
-// row is a row of a CSV table, which maps columns to values.
+// row is one row of a CSV table. It maps column names to values.
 type row struct {
 	file   string
 	line   int

@@ -60,8 +60,8 @@ type DetectionCounts struct {
 	Recall    float64 `json:"recall"`
 }
 
-// Comparison counts the controls on which the rules and a second reader agree and differ, and how many verdicts match
-// the labels.
+// Comparison counts how often the rules and a second reader agree and differ about a control, and how many of the
+// verdicts match the labels.
 type Comparison struct {
 	Agree       int `json:"agree"`
 	AgreeRight  int `json:"agree_right"`
@@ -151,7 +151,7 @@ func (a *Ablation) addControl(l Label, document string, with, without judge.Judg
 	}
 }
 
-// computeShares sets the shares from the counts.
+// computeShares computes the shares from the counts.
 func (a *Ablation) computeShares() {
 	a.DowngradedShare, a.UnevidencedShare, a.ChangedShare = roundedRatio(
 		a.Downgraded,
@@ -190,7 +190,7 @@ func (r *SetReport) addControl(c api.Control, l Label, j judge.Judgement) {
 	}
 }
 
-// computeShares sets the shares from the counts.
+// computeShares computes the shares from the counts.
 func (r *SetReport) computeShares() {
 	r.Evidenced.computeShares()
 	r.Missing.computeShares()

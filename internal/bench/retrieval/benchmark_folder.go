@@ -196,7 +196,7 @@ func readItems(folder fs.FS, name string) ([]item, error) {
 	})
 }
 
-// readGrades reads lines of query, passage and grade, and returns the grades by query and passage. A
+// readGrades reads lines that consist of a query, a passage and a grade, and returns the grades by query and passage. A
 // header line is skipped.
 func readGrades(folder fs.FS, name string) (map[string]map[string]float64, error) {
 	out := make(map[string]map[string]float64)

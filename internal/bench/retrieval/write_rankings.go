@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// WriteRankings writes the hybrid rankings to dir, which it creates if necessary: one TSV file per
-// task with at most 100 passages per query. It returns the file names in the order of the tasks.
+// WriteRankings writes the hybrid rankings to dir, which it creates if necessary: one TSV file per task with at most
+// 100 passages per query. It returns the file names in task order.
 func (r *Report) WriteRankings(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ type Files struct {
 	WithoutSync bool
 }
 
-// before calls Before, if it is set.
+// before calls the Before hook, if it is set.
 func (f Files) before(operation, path string) error {
 	if f.Before == nil {
 		return nil
@@ -66,14 +66,14 @@ func (f Files) SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// WriteTemp creates the file temp, writes the output of write to it, and syncs it. It fails if temp exists, and
-// leaves no file behind on failure.
+// WriteTemp creates the file temp, calls write to write its content, and syncs it. It fails if temp exists, and leaves
+// no file behind on failure.
 func WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) error {
 	return Files{}.WriteTemp(temp, mode, write)
 }
 
-// WriteTemp creates the file temp, writes the output of write to it, and syncs it. It fails if temp exists, and
-// leaves no file behind on failure.
+// WriteTemp creates the file temp, calls write to write its content, and syncs it. It fails if temp exists, and leaves
+// no file behind on failure.
 func (f Files) WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	if err := f.before("create", temp); err != nil {
 		return ClassifyError(err)
@@ -129,7 +129,8 @@ func (f Files) SyncTree(dir string) error {
 // left to the sync at the end, syncing any other file would take just as long.
 const writeOutSize = 4 << 20
 
-// fileWriter writes to a file, and makes the system write completed parts to disk in the meantime.
+// fileWriter writes to a file. It makes the system write completed parts to disk while later parts are still being
+// written.
 type fileWriter struct {
 	files         Files
 	file          *os.File
@@ -161,7 +162,7 @@ func (f Files) Rename(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// Link gives a file another name within a file system.
+// Link gives a file a second name on the same file system.
 func (f Files) Link(from, to string) error {
 	if err := f.before("link", to); err != nil {
 		return err

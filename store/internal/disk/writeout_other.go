@@ -4,5 +4,5 @@ package disk
 
 import "os"
 
-// writeOut does nothing on this system, which has no such call. The file is synced once it is complete.
+// writeOut does nothing on this system, which doesn't support it. The file is synced once it is complete.
 func writeOut(*os.File, int64, int64, bool) error { return nil }
