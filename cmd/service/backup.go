@@ -207,7 +207,7 @@ func additionalBackupFiles(dir string, includeKeys bool) (map[string][]byte, err
 	b, err := regularfile.Read(filepath.Join(dir, modelFile), maxConfigFile)
 	switch {
 	case err == nil:
-		if err := checkBackupFile(modelFile, b); err != nil {
+		if err := validateBackedUpFile(modelFile, b); err != nil {
 			return nil, fmt.Errorf("%s is damaged; select the model again with `service model use`: %w", filepath.Join(dir, modelFile), err)
 		}
 		files[modelFile] = b
@@ -226,8 +226,8 @@ func additionalBackupFiles(dir string, includeKeys bool) (map[string][]byte, err
 	return files, nil
 }
 
-// checkBackupFile validates an additional file of a backup in the same way as when the data folder is opened.
-func checkBackupFile(name string, content []byte) error {
+// validateBackedUpFile validates an additional file of a backup in the same way as when the data folder is opened.
+func validateBackedUpFile(name string, content []byte) error {
 	if name == secretKeyFile {
 		_, err := secretbox.ParseKeys(string(content), name)
 		return err
@@ -246,7 +246,7 @@ func parseRecipients(keys []string) ([]age.Recipient, error) {
 
 // readOptions returns the store's options for reading a backup, with the identities in the identity file.
 func readOptions(o cli.ReadBackupOptions) (store.ReadOptions, error) {
-	out := store.ReadOptions{Progress: o.Progress, CheckFile: checkBackupFile}
+	out := store.ReadOptions{Progress: o.Progress, CheckFile: validateBackedUpFile}
 	if o.IdentityFile == "" {
 		return out, nil
 	}

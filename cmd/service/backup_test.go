@@ -15,7 +15,7 @@ func TestCheckBackupFile(t *testing.T) {
 		{secretKeyFile, "AAAA\n", false},
 		{secretKeyFile, "", false},
 	} {
-		if err := checkBackupFile(c.name, []byte(c.content)); (err == nil) != c.valid {
+		if err := validateBackedUpFile(c.name, []byte(c.content)); (err == nil) != c.valid {
 			t.Errorf("%s %q: %v", c.name, c.content, err)
 		}
 	}

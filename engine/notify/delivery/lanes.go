@@ -155,7 +155,7 @@ func (s *lanes) start(now time.Time) (started []laneKey) {
 			if isFree := s.sendingAll < maxSending && (!l.isSlow || s.sendingSlow < maxSendingSlow); isFree {
 				s.turn++
 				l.sending, l.woken, l.turn, s.turns[org] = true, false, s.turn, s.turn
-				s.addSendingLanes(k, l, 1)
+				s.addToSendingCounts(k, l, 1)
 				started = append(started, k)
 			}
 			if due[org] = rest; len(rest) > 0 && s.sending[org] < maxSendingOrg {
@@ -167,8 +167,8 @@ func (s *lanes) start(now time.Time) (started []laneKey) {
 	return started
 }
 
-// addSendingLanes adds n to the numbers of lanes that are sending.
-func (s *lanes) addSendingLanes(k laneKey, l *lane, n int) {
+// addToSendingCounts adds n to the counts of lanes that are sending.
+func (s *lanes) addToSendingCounts(k laneKey, l *lane, n int) {
 	s.sendingAll += n
 	if s.sending[k.organization] += n; s.sending[k.organization] == 0 {
 		delete(s.sending, k.organization)
@@ -191,7 +191,7 @@ func (s *lanes) end(k laneKey, r result, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.all[k]
-	s.addSendingLanes(k, l, -1)
+	s.addToSendingCounts(k, l, -1)
 	woken := l.woken
 	*l = lane{isSlow: r.isSlow, turn: l.turn, endedAt: now}
 	if r.hasFailed {
