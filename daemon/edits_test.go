@@ -72,7 +72,7 @@ func TestInconsistentPlansAreRejected(t *testing.T) {
 			"status":   "open",
 			"changes":  []any{object{"at": "", "by": "", "reason": "y", "due_date": "9996-12-31"}},
 		}}},
-		"2001-02-01 had already passed on": {"milestones": []any{object{
+		"2001-02-01 is earlier than the date of the decision": {"milestones": []any{object{
 			"title":    "x",
 			"due_date": "2099-01-15",
 			"status":   "open",
