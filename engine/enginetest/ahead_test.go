@@ -65,8 +65,9 @@ func TestWorkDuringTraining(t *testing.T) {
 	var hold atomic.Bool
 	log := slog.New(logFunc{slog.DiscardHandler, func(message string) {
 		if message == "trained the embedder" {
+			isHeld := hold.Load() // before the test is told, which then sets it for the next training
 			training <- struct{}{}
-			if hold.Load() {
+			if isHeld {
 				<-resume
 			}
 		}
