@@ -143,7 +143,7 @@ func TestErrorsOfBadSetsNameFileAndLine(t *testing.T) {
 	const head = "control,verdict,missing,documents\n"
 	for name, tc := range map[string]struct{ labels, says string }{
 		"no such control":   {head + "XYZ-99,implemented,,a.md\n", `labels.csv, line 2: the starter catalog has no control "XYZ-99"`},
-		"no such verdict":   {head + "IAC-06,fine,,a.md\n", `"fine" is not a verdict`},
+		"no such verdict":   {head + "IAC-06,fine,,a.md\n", `"fine" is not a valid verdict`},
 		"no such objective": {head + "IAC-06,implemented,9,a.md\n", `IAC-06 has no objective "9"`},
 		"twice":             {head + "IAC-06,implemented,,a.md\nIAC-06,planned,,a.md\n", "labeled twice"},
 		"no such document":  {head + "IAC-06,implemented,,b.md\n", `IAC-06 refers to "b.md"`},
