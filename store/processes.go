@@ -160,7 +160,7 @@ func (db *DB) keepAlive(ctx context.Context) {
 	}
 }
 
-// renewAndClaimLeadership renews this process's record, and makes it the leader if there is none.
+// renewAndClaimLeadership renews this process's record, and makes this process the leader if there is no leader.
 func (db *DB) renewAndClaimLeadership(ctx context.Context) error {
 	var isLeader bool
 	var at time.Time

@@ -93,9 +93,9 @@ func restore(ctx context.Context, path string, o Options, ro ReadOptions) (_ Man
 	return r.manifest, u.moveIntoDataFolder(ctx, release)
 }
 
-// VerifyBackup reads a whole backup and restores it to a temporary folder in o.Dir, using nothing but the file.
-// It deletes the folder afterwards. It compares everything restored with the backup, and opens the restored
-// store, which migrates an older schema.
+// VerifyBackup reads a whole backup and restores it to a temporary folder in o.Dir, using only the backup file. It
+// deletes the folder afterwards. It compares everything restored with the backup, and opens the restored store, which
+// migrates an older schema.
 func VerifyBackup(ctx context.Context, path string, o Options, r ReadOptions) (Manifest, error) {
 	m, err := verifyBackup(ctx, path, o, r)
 	if err != nil {
@@ -344,7 +344,7 @@ func (u *unpacked) moveIntoDataFolder(ctx context.Context, release func()) (err 
 	return err
 }
 
-// removeEmptyDataFolders undoes createDataFolders for the folders that are empty.
+// removeEmptyDataFolders undoes createDataFolders, but keeps folders that are not empty.
 func removeEmptyDataFolders(dir string) {
 	for _, d := range []string{dirBlobs, dirBackups, dirTemp, ""} {
 		_ = os.Remove(filepath.Join(dir, d))
@@ -385,7 +385,7 @@ func (u *unpacked) moveBlobs() (added []string, err error) {
 const (
 	replacedDatabaseSuffix = ".db"
 	// replacedBlobsSuffix is appended to the name of a replaced database. The resulting file lists the blobs that
-	// existed at that time, one per line. They are kept as long as that database exists.
+	// existed at that time, one per line. These blobs are kept as long as the replaced database exists.
 	replacedBlobsSuffix = ".blobs"
 )
 
@@ -429,8 +429,8 @@ func (b *Blobs) blobsOfReplacedDatabases() (map[string]bool, error) {
 	return all, nil
 }
 
-// replaceFile replaces a file of the data folder with the unpacked one. The old file is moved to the folder of
-// backups, under a name with the given suffix. A list of blobs is stored beside it if there are any.
+// replaceFile replaces a file in the data folder with the unpacked one. The old file is moved to the folder of backups,
+// under a name with the given suffix. If blobs isn't empty, that list is stored beside the old file.
 func (u *unpacked) replaceFile(name, suffix string, blobs []byte) (undo func(), err error) {
 	target := filepath.Join(u.options.Dir, name)
 	aside := newBackupPath(u.options.Dir, u.options.Clock(), "before-restore", suffix)

@@ -40,8 +40,7 @@ func Through(parts ...any) ScanOption { return func(s *scanOptions) { s.through 
 // Reverse is an option that scans in descending order: Scan(tx, store.Reverse).
 func Reverse(s *scanOptions) { s.reverse = true }
 
-// ExpectOne is an option for scans of which only the first record will be used, so that no further records are read
-// ahead.
+// ExpectOne is an option for scans whose caller uses only the first record, so that no further records are read ahead.
 func ExpectOne(s *scanOptions) { s.expected = 1 }
 
 // toRange returns the driver's range for the scan.

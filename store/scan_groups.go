@@ -2,13 +2,13 @@ package store
 
 import "bytes"
 
-// maxSkippedInGroup is the number of records that ScanGroups reads past before it seeks to the next group. Reading on is
-// cheaper than seeking.
+// maxSkippedInGroup is the number of records that ScanGroups skips one by one before it seeks the next group. Reading
+// on is cheaper than seeking.
 const maxSkippedInGroup = 8
 
-// ScanGroups reads an index in order and calls use with the records of one group after the other, until it returns
-// false or an error; the rest of that group is skipped. The records of a group have the same first key parts, as
-// returned by the function group. The organization is the first part of the keys of an index across tenants.
+// ScanGroups reads an index in order and calls use for each record, one group after the other. If use returns false,
+// the rest of the group is skipped. If use returns an error, the scan ends. The records of a group have the same first
+// key parts, which the function group returns. In an index across tenants, the first key part is the organization.
 func ScanGroups[R any](tx *Tx, index IndexView[R], group func(*R) []any, use func(*R) (more bool, err error)) error {
 	var options []ScanOption
 	for again := true; again; {

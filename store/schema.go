@@ -39,7 +39,7 @@ type tableDefinition struct {
 	reindex func(*Tx) error
 }
 
-// tableSet is a validated schema, with its table definitions by name and sorted by name.
+// tableSet is a validated schema. It contains the table definitions by name, and as a list sorted by name.
 type tableSet struct {
 	byName map[string]*tableDefinition
 	sorted []*tableDefinition
@@ -55,8 +55,8 @@ var (
 	indexNamePattern = lazyregexp.New(`^[a-z][a-z0-9_]{0,62}$`)
 )
 
-// Validate reports all errors of the schema: invalid or duplicate names, broken declarations,
-// migrations out of order. Errors are ErrInvalidSchema.
+// Validate reports all errors in the schema, such as invalid or duplicate names, invalid declarations, and migrations
+// that are out of order. Every error is an ErrInvalidSchema.
 func (s Schema) Validate() error {
 	_, err := s.validate()
 	return err
@@ -140,9 +140,9 @@ func (t *tableSet) forgetMissingTallies(tx *Tx) error {
 	return nil
 }
 
-// rebuildStaleIndexes makes the database's indexes match the schema: it rebuilds the indexes of tables that
-// have new, changed or stale ones, and drops indexes that are no longer declared. Then it returns an error if
-// there are tables that are not in the schema. rebuilt names the tables with rebuilt indexes.
+// rebuildStaleIndexes makes the database's indexes match the schema. It rebuilds the indexes of tables that have new,
+// changed or stale ones, and drops indexes that are no longer declared. Then it returns an error if there are tables
+// that are not in the schema. rebuilt lists the tables whose indexes were rebuilt.
 func (t *tableSet) rebuildStaleIndexes(ctx context.Context, tx *Tx) (rebuilt []string, err error) {
 	for _, d := range t.sorted {
 		if err := ctx.Err(); err != nil {
@@ -193,8 +193,8 @@ func (t *tableSet) areIndexesCurrent(tx *Tx) (bool, error) {
 	return true, t.checkNoUndeclaredTables(tx)
 }
 
-// checkNoUndeclaredTables returns an error if the database has undeclared tables: either it belongs to another
-// program, or a migration forgot to drop them.
+// checkNoUndeclaredTables returns an error if the database has undeclared tables. In that case, either the database
+// belongs to another program, or a migration failed to drop the tables.
 func (t *tableSet) checkNoUndeclaredTables(tx *Tx) error {
 	names, err := tx.kv.Tables()
 	if err != nil {

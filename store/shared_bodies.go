@@ -12,14 +12,15 @@ import (
 //	soa_items   organization, id                → mark, packed record of: key of the body, header (JSON)
 //	_bodies     organization, assessment, table, sum   → packed record of the rest of the JSON
 //
-// Before markPacked was introduced, neither was a packed record: the first was not compressed, the second was
-// always an s2 block, and its key did not include the table.
+// Before markPacked was introduced, neither of the two was a packed record: the first was not compressed, and the
+// second was always an s2 block whose key did not include the table.
 const bodiesTable = "_bodies"
 
 // markShared is the flag of a record whose body is stored separately.
 const markShared = 0x40
 
-// markPacked is the flag of a record with markShared that is stored as a packed record, like its body.
+// markPacked is a flag used along with markShared. It means that the record is stored as a packed record, like its
+// body.
 const markPacked = 0x20
 
 // joinSharedBody returns a stored record with its body, as it would be stored without sharing. It returns the

@@ -8,8 +8,8 @@ type sharedCounts struct {
 	Counts map[string]int `json:"counts"`
 }
 
-// ExchangeCounts shares numbers with the other processes that use the database, and returns the sums of theirs
-// for the same period. For a sole writer, it returns none.
+// ExchangeCounts shares numbers with the other processes that use the database, and returns the sums of the other
+// processes' numbers for the same period. For a sole writer, there are no such sums.
 func (db *DB) ExchangeCounts(ctx context.Context, name string, period int64, own map[string]int) (others map[string]int, err error) {
 	if db.soleWriter {
 		return nil, nil
@@ -47,7 +47,7 @@ func (db *DB) ExchangeCounts(ctx context.Context, name string, period int64, own
 	return others, err
 }
 
-// hasCounts reports whether there is something to write: either new numbers, or the removal of those written last.
+// hasCounts reports whether there is something to write: new numbers, or the removal of the numbers written last time.
 func (p *processes) hasCounts(name string, some bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

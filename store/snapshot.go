@@ -135,7 +135,7 @@ type recordReader struct {
 	r *bufio.Reader
 }
 
-// readBytes reads a length and that number of bytes.
+// readBytes reads a length, followed by as many bytes.
 func (in recordReader) readBytes(limit uint64) ([]byte, error) {
 	n, err := binary.ReadUvarint(in.r)
 	if err != nil {
@@ -149,8 +149,7 @@ func (in recordReader) readBytes(limit uint64) ([]byte, error) {
 	return b, toUnexpectedEOF(err)
 }
 
-// readRecord returns the record that follows the one with the key last, or an empty one at the end of the
-// table.
+// readRecord returns the record after the one whose key is last. It returns an empty record at the end of the table.
 func (in recordReader) readRecord(table string, last []byte) (kv.Record, error) {
 	key, err := in.readBytes(kv.MaxKey)
 	switch {

@@ -63,7 +63,7 @@ func sortFields[R any](by []SortBy[R]) []sortField {
 	return out
 }
 
-// sortedPage implements SortedList; the query's limit is already set.
+// sortedPage implements SortedList. The limit must already be set in the query.
 func (s *untypedTable) sortedPage(ctx context.Context, db *DB, sort string, by []sortField, q untypedQuery) (page Page[any], err error) {
 	order, err := newSortKeyFunc(sort, by)
 	if err != nil {
@@ -107,8 +107,8 @@ func (s *untypedTable) sortedPage(ctx context.Context, db *DB, sort string, by [
 	return page, nil
 }
 
-// SortSlice sorts records in memory like SortedList; the sort is stable. An empty order changes
-// nothing.
+// SortSlice sorts records in memory in the same order as SortedList. The sort is stable. If sort is empty, the order
+// doesn't change.
 func SortSlice[R any](all []R, sort string, by []SortBy[R]) error {
 	if sort == "" {
 		return nil
@@ -139,8 +139,8 @@ type sortedRecord struct {
 	record  any
 }
 
-// newSortKeyFunc returns a function that computes a record's sort key. The key consists of the fields to sort
-// by, with the bytes of descending ones inverted, followed by the primary key.
+// newSortKeyFunc returns a function that computes a record's sort key. The key consists of the fields to sort by,
+// followed by the primary key. The bytes of fields in descending order are inverted.
 func newSortKeyFunc(sort string, by []sortField) (func(any, Key) ([]byte, error), error) {
 	var names []string
 	for _, f := range by {

@@ -155,14 +155,14 @@ func WithSyncLog[R any](target func(*R) SyncTarget) Option[R] {
 }
 
 // WithRelatedSyncLog also logs changes to a table's records as changes to the records that targets returns. These may
-// be virtual records, which only clones store because their remote derives them from others.
+// be records that only clones store, because the remote derives them from other records.
 func WithRelatedSyncLog[R any](targets func(tx *Tx, org string, r *R) ([]SyncTarget, error)) Option[R] {
 	return func(t *Table[R]) {
 		t.untyped.relatedSyncTargets = func(tx *Tx, org string, r any) ([]SyncTarget, error) { return targets(tx, org, r.(*R)) }
 	}
 }
 
-// SyncTarget is the record for which a change is logged. If Table is empty, it is the changed record itself.
+// SyncTarget identifies the record for which a change is logged. If Table is empty, it is the changed record itself.
 type SyncTarget struct {
 	Assessment, Table string
 	Key               Key
@@ -182,7 +182,7 @@ func (tx *Tx) SetActorIfUnset(name string) {
 	}
 }
 
-// WithoutSyncLog runs fn without logging its changes, for example because they come from another replica.
+// WithoutSyncLog runs fn without logging the changes it makes, for example because they come from another replica.
 func (tx *Tx) WithoutSyncLog(fn func() error) error {
 	was := tx.syncLogOff
 	tx.syncLogOff = true

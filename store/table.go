@@ -73,8 +73,8 @@ func newIndexOption[R any](name string, keys func(*R) []Key, unique bool) Option
 	}
 }
 
-// Codec replaces JSON for this table's records, for example for vectors. decode receives a zero
-// record and must copy the bytes it retains. Existing JSON records remain readable.
+// Codec replaces JSON as the encoding of this table's records, for example for vectors. decode receives a zero record
+// and must copy the bytes it retains. Existing JSON records remain readable.
 func Codec[R any](encode func(*R) ([]byte, error), decode func([]byte, *R) error) Option[R] {
 	return func(t *Table[R]) {
 		t.untyped.codec = codec{
@@ -158,7 +158,7 @@ func (t *Table[R]) Page(tx *Tx, q PageQuery[R]) (Page[R], error) {
 // IndexView is the view of a table through one of its indexes.
 type IndexView[R any] struct{ order orderedTable }
 
-// By selects an index. If the index is not declared, using the result gives ErrUnknownTable.
+// By selects an index. If the index is not declared, using the result returns ErrUnknownTable.
 func (t *Table[R]) By(index string) IndexView[R] { return IndexView[R]{t.untyped.inIndexOrder(index)} }
 
 // Scan iterates over the records in index order; a record with several keys appears several times.

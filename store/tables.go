@@ -152,7 +152,7 @@ var (
 		WithSyncLog(func(r *Chunk) SyncTarget {
 			return SyncTarget{Assessment: r.AssessmentID, Table: "documents", Key: K(r.DocumentID)}
 		}))
-	// UnfinishedReads holds the attempts to read documents that have started but not ended.
+	// UnfinishedReads holds the attempts to read a document that haven't ended yet.
 	UnfinishedReads = newTenantTable("unfinished_reads", func(r *ReadAttempts) (string, Key) { return r.OrganizationID, K(r.DocumentID) })
 	Discarded       = newTenantTable(
 		"discarded_records",
@@ -163,7 +163,8 @@ var (
 	DiscardedPassages = newTenantTable("discarded_passages", func(r *PassageSet) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.Set)
 	})
-	// UnembeddedPassages holds the passage sets without vectors: their documents were read while the embedder was being trained.
+	// UnembeddedPassages holds the passage sets without vectors, whose documents were read while the embedder was being
+	// trained.
 	UnembeddedPassages = newTenantTable("unembedded_passages", func(r *PassageSet) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID)
 	})
@@ -258,7 +259,7 @@ var (
 		CountBy[Edit]("", 2))
 	// ReviewSamples holds the sample of lines to be read, one per assessment.
 	ReviewSamples = newTenantTable("review_samples", func(r *ReviewSample) (string, Key) { return r.OrganizationID, K(r.AssessmentID) })
-	// Readings holds a reader's verdicts on a statement by passage, either from an imported file or as a cache.
+	// Readings holds a reader's verdicts on a statement by passage. They were either imported from a file or cached.
 	Readings = newTenantTable("readings", func(r *StatementReadings) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.Reader, r.StatementID)
 	}, withAssessmentSyncLog(func(r *StatementReadings) string { return r.AssessmentID }))
@@ -270,9 +271,9 @@ var (
 	Translations = newTenantTable("translations", func(r *Translation) (string, Key) {
 		return r.OrganizationID, K(r.Language, r.StatementID)
 	})
-	// Corrections holds users' decisions about passages. It is never exported: it stays within the organization.
-	// Clones get the corrections that apply to their assessment. Corrections made in other assessments are sent as
-	// copies (see CopiedCorrectionID).
+	// Corrections holds users' decisions about passages. It is never exported, so the decisions stay within the
+	// organization. Clones get the corrections that apply to their assessment. Corrections made in other assessments
+	// are sent as copies (see CopiedCorrectionID).
 	Corrections = newTenantTable("corrections", func(r *api.Correction) (string, Key) { return r.OrganizationID, K(r.ID) },
 		Index("passage", func(r *api.Correction) []Key { return []Key{K(r.StatementID, r.Passage.SHA256)} }),
 		Index("assessment", func(r *api.Correction) []Key { return []Key{K(r.AssessmentID, r.ControlCode)} }),
@@ -532,7 +533,7 @@ func companionsOfAssessment(assessment Key) []kv.Ref {
 // AuditSequence returns the name of the sequence that numbers an organization's audit records.
 func AuditSequence(org string) string { return "audit " + org }
 
-// newVersionTable declares a table of the versions of a deliverable.
+// newVersionTable declares a table that holds the versions of a deliverable.
 func newVersionTable[R any](name string, parts figureParts, version func(*R) *api.DeliverableVersion) *TenantTable[R] {
 	return newTenantTable(
 		name,
@@ -600,7 +601,7 @@ func withAssessmentSyncLog[R any](assessment func(*R) string) Option[R] {
 	return WithSyncLog(func(r *R) SyncTarget { return SyncTarget{Assessment: assessment(r)} })
 }
 
-// newItemTable declares a table of the items of a deliverable.
+// newItemTable declares a table that holds the items of a deliverable.
 func newItemTable[R any](
 	name string, item func(*R) *api.Item, header func(*R) any, clearHeader func(*R), facts func(*R) []Amount, parts figureParts,
 	more ...Option[R],
@@ -621,7 +622,8 @@ func newItemTable[R any](
 	return newTenantTable(name, func(r *R) (string, Key) { return item(r).OrganizationID, K(item(r).ID) }, options...)
 }
 
-// frameworkKeys returns the keys under which lists find an assessment by framework: IDs and codes.
+// frameworkKeys returns the keys by which lists find the assessments of a framework: the IDs and codes of an
+// assessment's frameworks.
 func frameworkKeys(r *api.Assessment) (keys []Key) {
 	for _, f := range slices.Concat(r.FrameworkIDs, r.Frameworks) {
 		keys = append(keys, K(f))
@@ -629,7 +631,7 @@ func frameworkKeys(r *api.Assessment) (keys []Key) {
 	return keys
 }
 
-// deref returns the string pointed to, or "" if s is nil.
+// deref returns the string that s points to, or "" if s is nil.
 func deref(s *string) string {
 	if s == nil {
 		return ""

@@ -12,9 +12,9 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// tally is a set of numbers that a table maintains by key, for counts and sums that must not take longer when
-// there are more records. A change to a record updates them in the same transaction. They are stored like an
-// index:
+// tally is a set of numbers that a table maintains by key. It is for counts and sums that must not take longer to read
+// when there are more records. A change to a record updates the numbers in the same transaction. They are stored like
+// an index:
 //
 //	assessments.count            organization         → number of assessments
 //	assessments.count_by_state   organization, state  → number of assessments
@@ -28,7 +28,7 @@ type tally struct {
 	parts int
 }
 
-// Amount is what a record adds to the number under a key of a tally.
+// Amount is the amount that a record contributes to the number under a key of a tally.
 type Amount struct {
 	Key Key
 	N   int
@@ -43,8 +43,9 @@ func Tally[R any](name string, amounts func(*R) []Amount) Option[R] {
 }
 
 // CountBy maintains counts of records by the first parts of their keys in an order, which is an index or, if order is
-// "", the primary key. With it, counts and totals of lists with such a prefix are available without counting. For a
-// TenantTable, the organization isn't one of the parts. Declare shorter prefixes of an order before longer ones.
+// "", the primary key. The size of a list with such a prefix, and other counts by it, can then be read instead of being
+// computed. For a TenantTable, the organization isn't one of the parts. Declare shorter prefixes of an order before
+// longer ones.
 func CountBy[R any](order string, parts int) Option[R] {
 	return func(t *Table[R]) {
 		name := "count"
@@ -86,8 +87,8 @@ func (s *untypedTable) findTally(name string) *tally {
 	return nil
 }
 
-// findCountTally returns the tally that counts the keys of an order by the fewest parts, but at least the given
-// number; nil if there is none.
+// findCountTally returns a tally that counts the keys of an order by at least the given number of parts. If there are
+// several, it returns the one with the fewest parts; if there is none, it returns nil.
 func (s *untypedTable) findCountTally(order string, parts int) *tally {
 	for _, y := range s.tallies {
 		if y.amounts == nil && y.order == order && y.parts >= parts {
@@ -283,7 +284,8 @@ func decodeTally(table string, key, value []byte) (int64, error) {
 	return int64(n), nil
 }
 
-// countFromTally returns the number of keys with a prefix in an order if a tally counts them.
+// countFromTally returns the number of keys with a prefix in an order, as counted by a tally. kept is false if no tally
+// counts them.
 func (o orderedTable) countFromTally(tx *Tx, prefix Key) (n int, kept bool, err error) {
 	order := ""
 	if o.ix != nil {
@@ -357,7 +359,7 @@ type TallyView[R any] struct {
 	name  string
 }
 
-// Tally selects a tally. If it is not declared, using the result gives ErrUnknownTable.
+// Tally selects a tally. If the tally is not declared, using the result returns ErrUnknownTable.
 func (t *TenantTable[R]) Tally(name string) TallyView[R] { return TallyView[R]{t, name} }
 
 // find returns the tally, or ErrUnknownTable if it is not declared.
@@ -389,8 +391,8 @@ func (v TallyView[R]) Get(tx *Tx, org string, key ...any) (int, error) {
 	return int(n), err
 }
 
-// SumsAcrossTenants returns the sums over all organizations by the first part of the key, a text. It reads the
-// numbers of all organizations that have any.
+// SumsAcrossTenants returns the sums over all organizations, by the first part of the key, which must be a text. It
+// reads the numbers of all organizations that have any.
 func (v TallyView[R]) SumsAcrossTenants(tx *Tx) (map[string]int, error) {
 	y, err := v.find(tx)
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"iter"
 )
 
-// TenantTable is a Table in which every organization sees only its own records. The organization is the first
-// part of every key, including those of indexes, and a parameter of every method. If the organization is empty,
-// methods return ErrNoTenant; if the record belongs to another organization, they return ErrWrongTenant. Unique
-// indexes are unique per organization.
+// TenantTable is a Table in which every organization sees only its own records. The organization is the first part of
+// every key, including those of indexes, and a parameter of every method. If the organization is empty, methods return
+// ErrNoTenant. If the record belongs to another organization, they return ErrWrongTenant. A key in a unique index must
+// be unique only within its organization.
 type TenantTable[R any] struct {
 	table        *Table[R]
 	organization func(*R) string
@@ -158,8 +158,8 @@ func (t *TenantTable[R]) Delete(tx *Tx, org string, key ...any) error {
 	return t.table.untyped.delete(tx, k)
 }
 
-// DeleteAll works like Table.DeleteAll within the organization; without a prefix it deletes all
-// records of the organization in the table.
+// DeleteAll works like Table.DeleteAll within the organization. Without a prefix, it deletes all of the organization's
+// records in the table.
 func (t *TenantTable[R]) DeleteAll(tx *Tx, org string, prefix ...any) (int, error) {
 	k, err := t.table.untyped.prependTenant(org, prefix)
 	if err != nil {
@@ -182,12 +182,12 @@ func (t *TenantTable[R]) Count(tx *Tx, org string, prefix ...any) (int, error) {
 	return t.table.untyped.inPrimaryOrder().countInTenant(tx, org, prefix)
 }
 
-// Scan works like Table.Scan within the organization; the options apply to the key parts after it.
+// Scan works like Table.Scan within the organization. The options apply to the key parts after the organization.
 func (t *TenantTable[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[R, error] {
 	return typedRecords[R](t.table.untyped.inPrimaryOrder().scanInTenant(tx, org, options))
 }
 
-// Page works like Table.Page within the organization; the prefix applies to the key parts after it.
+// Page works like Table.Page within the organization. The prefix applies to the key parts after the organization.
 func (t *TenantTable[R]) Page(tx *Tx, org string, q PageQuery[R]) (Page[R], error) {
 	if org == "" {
 		return Page[R]{}, noTenantError(t.Name())
@@ -222,8 +222,7 @@ func (t *TenantTable[R]) By(index string) TenantIndexView[R] {
 	return TenantIndexView[R]{t.table.untyped.inIndexOrder(index)}
 }
 
-// Scan works like IndexView.Scan within the organization; the options apply to the key parts after
-// it.
+// Scan works like IndexView.Scan within the organization. The options apply to the key parts after the organization.
 func (b TenantIndexView[R]) Scan(tx *Tx, org string, options ...ScanOption) iter.Seq2[R, error] {
 	return typedRecords[R](b.order.scanInTenant(tx, org, options))
 }

@@ -61,8 +61,8 @@ func (tx *Tx) NewID() string {
 // clock was ahead of this one's.
 func (tx *Tx) FollowID(id string) { tx.db.idGenerator.follow(id) }
 
-// ReadAhead announces that the Update will probably read, from now on, what the last Update read that called ReadAhead
-// with the same name. A database on another machine is then asked for all of it at once.
+// ReadAhead announces that the Update will probably read the same data from now on as the last Update that called
+// ReadAhead with the same name. A database on another machine is then asked for all of it at once.
 func (tx *Tx) ReadAhead(name string) { tx.kv.remote.ReadAhead(name) }
 
 // maxIssued limits the memory that Tx.issued takes.
@@ -123,7 +123,8 @@ func (tx *Tx) lastSequence(name string) (int64, error) {
 	return int64(binary.BigEndian.Uint64(b)), nil
 }
 
-// checkUsable returns an error if the transaction has ended, or if write is set and it is a View.
+// checkUsable returns an error if the transaction has ended. It also returns an error if write is set and the
+// transaction is a View.
 func (tx *Tx) checkUsable(write bool) error {
 	switch {
 	case tx == nil || tx.ended:
@@ -273,7 +274,7 @@ func (tx *Tx) dropIndexesForRebuild(table string) error {
 	return tx.kv.Delete(metaTable, K("indexes", table).b)
 }
 
-// dropIndex drops an index or tally, given its description, together with the pending changes to its numbers.
+// dropIndex drops an index or tally, given its description. It also drops the pending changes to a tally's numbers.
 func (tx *Tx) dropIndex(table, description string) error {
 	name := indexTableName(table, indexNameFromDescription(description))
 	tx.forgetTally(name)

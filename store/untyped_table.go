@@ -180,7 +180,7 @@ func (s *untypedTable) deleteAll(tx *Tx, prefix []any, limit int) (int, error) {
 	return n, nil
 }
 
-// readBytes returns the stored bytes, or nil if there are none.
+// readBytes returns the stored bytes of the record with the given key, or nil if there is no such record.
 func (s *untypedTable) readBytes(tx *Tx, k Key) ([]byte, error) {
 	if err := tx.checkTable(&s.def, false); err != nil {
 		return nil, err
@@ -235,8 +235,8 @@ func (s *untypedTable) checkKey(k Key) error {
 	return nil
 }
 
-// write stores r and its index entries. It first calls checkExisting with whether a record with this primary
-// key exists, and stops if checkExisting returns an error.
+// write stores r and its index entries. Before that, it tells checkExisting whether a record with this primary key
+// exists. If checkExisting returns an error, nothing is written.
 func (s *untypedTable) write(tx *Tx, r any, checkExisting func(exists bool) error) error {
 	return s.writeEncoded(tx, r, checkExisting, func() ([]byte, error) { return s.codec.marshal(r) })
 }
@@ -334,8 +334,8 @@ func (e indexEntry) value() []byte {
 	return binary.AppendUvarint([]byte{0}, uint64(len(e.primary)))
 }
 
-// primaryOfEntry returns the primary key of the record that an index entry refers to. Up to format 5, entries
-// contain it in the value.
+// primaryOfEntry returns the primary key of the record that an index entry refers to. In databases up to format 5, the
+// value of the entry contains the primary key.
 func primaryOfEntry(key, value []byte) ([]byte, error) {
 	if len(value) == 0 || value[0] != 0 {
 		return value, nil
@@ -373,7 +373,7 @@ func (s *untypedTable) indexEntries(r any, primary []byte) ([]indexEntry, error)
 	return slices.CompactFunc(all, func(a, b indexEntry) bool { return a.compare(b) == 0 }), nil
 }
 
-// diffEntries returns the entries that are in only one of two sorted lists.
+// diffEntries returns the entries that only one of two sorted lists contains.
 func diffEntries(a, b []indexEntry) (onlyA, onlyB []indexEntry) {
 	for len(a) > 0 && len(b) > 0 {
 		switch c := a[0].compare(b[0]); {
@@ -388,7 +388,7 @@ func diffEntries(a, b []indexEntry) (onlyA, onlyB []indexEntry) {
 	return append(onlyA, a...), append(onlyB, b...)
 }
 
-// checkUnique returns an error if another record already has one of the unique index entries.
+// checkUnique returns an error if another record already has one of the given entries in a unique index.
 func (s *untypedTable) checkUnique(tx *Tx, entries []indexEntry, primary []byte) error {
 	for _, e := range entries {
 		if !e.unique {
@@ -464,7 +464,7 @@ func (o orderedTable) scanRecords(tx *Tx, options ...ScanOption) iter.Seq2[scann
 	}
 }
 
-// tableName returns the name of the driver's table in this order: the table of the records, or that of an
+// tableName returns the name of the driver's table for this order, which is the table of the records or that of an
 // index.
 func (o orderedTable) tableName() string {
 	if o.ix != nil {
@@ -478,8 +478,8 @@ func (o orderedTable) scanPairs(tx *Tx, in scanOptions) iter.Seq2[kv.Pair, error
 	return o.scanPairsAhead(tx, in, nil)
 }
 
-// scanPairsOfRecords works like scanPairs, but also prefetches the records that the pairs refer to. If withPacks is set,
-// it prefetches the packs of records as well.
+// scanPairsOfRecords works like scanPairs, but also prefetches the records that the pairs refer to. If withPacks is
+// set, it prefetches the records' packs as well.
 func (o orderedTable) scanPairsOfRecords(tx *Tx, in scanOptions, withPacks bool) iter.Seq2[kv.Pair, error] {
 	return o.scanPairsAhead(tx, in, func(pairs []kv.Pair) error { return o.prefetch(tx, pairs, withPacks) })
 }
@@ -570,7 +570,7 @@ func (o orderedTable) decodePair(tx *Tx, p kv.Pair) (scannedRecord, error) {
 	return o.decode(tx, p.Key, value)
 }
 
-// decode returns the record for a key of this order and its value.
+// decode returns the record that a pair contains or, if o is the order of an index, the record that the pair refers to.
 func (o orderedTable) decode(tx *Tx, key, value []byte) (scannedRecord, error) {
 	if o.ix == nil {
 		r, err := o.decodeStored(tx, key, value)

@@ -40,14 +40,14 @@ func (c *countingKV) countRecord(table string) {
 	}
 }
 
-// ObserveUpdates calls f after each Update with the time during which the Update blocked others. f must be
-// fast.
+// ObserveUpdates calls f after each Update with the length of time for which the Update blocked other Updates. f must
+// be fast.
 func (db *DB) ObserveUpdates(f func(time.Duration)) { db.observeUpdate.Store(&f) }
 
 type readsKey struct{}
 
-// WithReadCounter returns a context with which View counts its reads in n: values by key, and pairs of scans.
-// It is for tests.
+// WithReadCounter returns a context with which View adds the number of its reads to n. Reads are values read by key,
+// and pairs returned by scans. It is for tests.
 func WithReadCounter(ctx context.Context, n *atomic.Int64) context.Context {
 	return context.WithValue(ctx, readsKey{}, n)
 }

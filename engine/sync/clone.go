@@ -274,9 +274,9 @@ func (s *Service) RecordBatchReceived(ctx context.Context, by api.Caller, in *ap
 	return s.Status(ctx, by, &api.SyncInput{AssessmentID: id})
 }
 
-// saveSentAsBaseAndClearChanges saves the records of a batch that was sent as the base for merging the next pull. It
-// also marks them as unchanged, except for those that have changed again. Unchanged records that exist only in the
-// clone are removed, because the remote writes its own versions of them.
+// saveSentAsBaseAndClearChanges saves the records of a sent batch as the base for merging the next pull. It also marks
+// the records as unchanged, except those that have changed again. Unchanged records that exist only in the clone are
+// removed, because the remote writes its own versions of them.
 func saveSentAsBaseAndClearChanges(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) error {
 	for _, c := range entries {
 		row, err := store.SyncLogEntries.Get(tx, org, id, c.Table, c.Key)

@@ -25,7 +25,7 @@ func (e *databaseError) PublicMessage() string { return e.text }
 
 func (e *databaseError) Unwrap() []error { return []error{e.kind, e.cause} }
 
-// toKVError converts an error of pgx to one of package kv.
+// toKVError converts a pgx error to an error of package kv.
 func toKVError(err error) error {
 	var known *databaseError
 	if err == nil || errors.As(err, &known) {
@@ -65,7 +65,7 @@ func toKVError(err error) error {
 	return e
 }
 
-// isOutcomeKnown reports whether a transaction whose commit ended with this error was certainly rolled back.
+// isOutcomeKnown reports whether it is certain that a transaction was rolled back if its commit ended with this error.
 func isOutcomeKnown(err error) bool {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) || e.Code == "40003" || strings.HasPrefix(e.Code, "08") { // 40003: completion unknown

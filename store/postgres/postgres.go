@@ -181,7 +181,7 @@ func (db *DB) createSchema(ctx context.Context, schema string) error {
 	return toKVError(err)
 }
 
-// readInternal returns the value of a key of the table without a name, or nil.
+// readInternal returns the value of a key in the unnamed table, or nil if the key doesn't exist.
 func (db *DB) readInternal(ctx context.Context, key []byte) ([]byte, error) {
 	var value []byte
 	err := db.pool.QueryRow(ctx, selectValue, []byte{}, key).Scan(&value)
@@ -191,8 +191,8 @@ func (db *DB) readInternal(ctx context.Context, key []byte) ([]byte, error) {
 	return value, err
 }
 
-// retry calls try until it succeeds, until it returns an error that can't be solved by retrying, or until
-// db.retryFor after began.
+// retry calls try until it succeeds or returns an error that retrying can't solve. It gives up once db.retryFor has
+// passed since began.
 func (db *DB) retry(ctx context.Context, began time.Time, try func() error) error {
 	deadline := began.Add(db.retryFor)
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
@@ -238,7 +238,7 @@ func (db *DB) isClosed() bool {
 	}
 }
 
-// View implements kv.Driver. The snapshot is that of the first read.
+// View implements kv.Driver. The snapshot is taken at the first read.
 func (db *DB) View(ctx context.Context, fn func(kv.KV) error) error {
 	if err := db.checkUsable(ctx); err != nil {
 		return err
@@ -335,7 +335,7 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// sqlState returns the code of an error of the server, or "".
+// sqlState returns the SQLSTATE code of a server error, or "" for any other error.
 func sqlState(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {

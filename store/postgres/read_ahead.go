@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// readPlan is what a transaction read after ReadAhead, for the next one with the same name.
+// readPlan lists what a transaction read after ReadAhead. The next transaction that uses the same name reads it ahead.
 type readPlan struct {
 	name  string
 	refs  []kv.Ref
@@ -30,13 +30,13 @@ const (
 	maxPlannedReads = 100 // of one transaction; one that reads more has no plan
 )
 
-// readPlans holds the plans that were used last.
+// readPlans holds the most recently used plans.
 type readPlans struct {
 	mu     sync.Mutex
 	recent []*readPlan // most recently used last
 }
 
-// findPlan returns the plan with this name, or nil. It must not be modified.
+// findPlan returns the plan with this name, or nil if there is none. The plan must not be modified.
 func (r *readPlans) findPlan(name string) *readPlan {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,7 +147,7 @@ func (t *tx) queueExpectedScans(b *pgx.Batch) (keep func()) {
 	}
 }
 
-// isExpectedScan reports whether the scan's first page is going to be read ahead.
+// isExpectedScan reports whether the first page of a scan is going to be read ahead.
 func (t *tx) isExpectedScan(k scanKey) bool { return slices.Contains(t.expectedScans, k) }
 
 // isExpected reports whether a key is going to be read ahead.

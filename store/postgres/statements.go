@@ -1,7 +1,7 @@
 package postgres
 
-// Every statement of the driver is in this file, so that a test can compare them with what the distributed
-// databases that speak PostgreSQL's protocol have in common.
+// Every statement of the driver is in this file, so that a test can check that the statements use only the SQL that the
+// distributed databases speaking PostgreSQL's protocol have in common.
 //
 // All tables of the store are in one SQL table, because these databases can't create tables within
 // transactions. Like keys, names of tables are bytes, so that no collation is needed. The table with the empty
@@ -50,9 +50,10 @@ const (
 		WHERE NOT EXISTS (SELECT 1 FROM entries AS old WHERE old.tbl = ''::bytea AND old.key = new.key)
 		ON CONFLICT (tbl, key) DO NOTHING`
 
-	// In this statement, the value becomes NULL, which is an error, if it isn't the expected one.
+	// This statement fails if the value isn't the expected one, because the value then becomes NULL, which is not
+	// allowed.
 	updateMark = `UPDATE entries SET value = CASE WHEN value = $2::bytea THEN $3::bytea END WHERE tbl = ''::bytea AND key = $1`
-	// This statement waits for a transaction that has changed the mark, and makes any transaction fail that changes
-	// the mark later.
+	// This statement waits for a transaction that has changed the mark. If any transaction changes the mark later, that
+	// transaction fails.
 	replaceMark = `UPDATE entries SET value = $3 WHERE tbl = ''::bytea AND key = $1 AND value <> $2`
 )

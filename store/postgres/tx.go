@@ -23,7 +23,7 @@ const (
 	maxWriteBytes = 4 << 20
 	// maxReadBytes limits the size of the values cached for a second Get in a transaction.
 	maxReadBytes = 8 << 20
-	// A scan first reads firstPage pairs, and then twice as many for each page, up to largestPage or about
+	// A scan first reads firstPage pairs. Each further page has twice as many pairs, up to largestPage or about
 	// pageBytes.
 	firstPage   = 64
 	largestPage = 2048
@@ -31,7 +31,7 @@ const (
 	// firstGroup and largestGroup are the minimum and maximum numbers of pairs that ScanAhead announces at once.
 	firstGroup   = 16
 	largestGroup = 256
-	// maxPageBytes limits how much of a page is retained if its values are larger than those of earlier pages.
+	// maxPageBytes limits how much of a page is retained if the page's values are larger than those of earlier pages.
 	maxPageBytes = 16 << 20
 )
 
@@ -163,8 +163,8 @@ func (t *tx) send(queue func(*pgx.Batch)) error {
 	return err
 }
 
-// run is like send, but for use before the commit, when the end of the context is certain to leave nothing behind. It
-// also reads data that is expected to be needed.
+// run is like send, but only for use before the commit: until then, it is certain that nothing is left behind if the
+// context ends. It also reads data that is expected to be needed.
 func (t *tx) run(queue func(*pgx.Batch)) error {
 	expected := t.unknown(t.expected)
 	t.expected = nil
@@ -399,7 +399,7 @@ func (t *tx) countWriteAndSendIfFull(size int) error {
 	return err
 }
 
-// forgetWrites drops the unsent writes.
+// forgetWrites discards the unsent writes.
 func (t *tx) forgetWrites() {
 	t.writes, t.writeCount, t.writeBytes = map[string]*tableWrites{}, 0, 0
 	t.reads, t.readBytes, t.gaps, t.pages = nil, 0, nil, nil
@@ -662,7 +662,7 @@ func (t *tx) commit() error {
 	return t.preferContextError(err)
 }
 
-// preferContextError returns the context's error instead of an error that was caused by the end of the context.
+// preferContextError returns the context's error if the context has ended, and err otherwise.
 func (t *tx) preferContextError(err error) error {
 	if ended := t.ctx.Err(); ended != nil {
 		return ended

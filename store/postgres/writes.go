@@ -21,7 +21,7 @@ type write struct {
 	key, value []byte // a nil value deletes the key
 }
 
-// set replaces the write of a key, and returns the number of additional bytes held.
+// set replaces the unsent write for a key, and returns the number of additional bytes held in memory.
 func (w *tableWrites) set(key, value []byte) (addedBytes int) {
 	if old := w.byKey[string(key)]; old != nil {
 		grown := len(value) - len(old.value)
@@ -51,8 +51,8 @@ func (w *tableWrites) inOrder() []*write {
 	return w.sorted
 }
 
-// next returns the first write after a position in a scan, or nil. It may be outside the scan's range in the direction of
-// the scan. A nil position is before the range.
+// next returns the first write after the position of a scan, or nil if there is none. The write may lie past the end of
+// the scan's range. If the scan has no position yet, it starts at the beginning of the range.
 func (w *tableWrites) next(s *scan) *write {
 	all := w.inOrder()
 	if s.Reverse {

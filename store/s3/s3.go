@@ -24,8 +24,8 @@ import (
 
 const (
 	defaultRegion = "us-east-1"
-	// metaSize is the object metadata for the size of the blob's content, which is larger than a compressed
-	// object.
+	// metaSize is the name of the metadata that holds the size of a blob's content. The object itself may be
+	// compressed, and therefore smaller.
 	metaSize = "Content-Size"
 	// checkTimeout limits the check that the bucket is usable.
 	checkTimeout = 30 * time.Second
@@ -152,7 +152,7 @@ func (b *Bucket) Copy(ctx context.Context, from, to string) error {
 	return toKVError(err)
 }
 
-// Delete removes an object. It is not an error if it doesn't exist.
+// Delete removes an object. Deleting an object that doesn't exist is not an error.
 func (b *Bucket) Delete(ctx context.Context, name string) error {
 	return toKVError(b.client.RemoveObject(ctx, b.name, b.prefix+name, minio.RemoveObjectOptions{}))
 }
@@ -184,8 +184,8 @@ func (e *bucketError) Unwrap() error { return e.kind }
 // PublicMessage returns the error without its cause, which contains host names.
 func (e *bucketError) PublicMessage() string { return e.text }
 
-// toKVError converts an error of the S3 client to one of package kv. Errors of the file being put or written
-// are returned unchanged.
+// toKVError converts an error of the S3 client to an error of package kv. Errors about the local file being uploaded or
+// written are returned unchanged.
 func toKVError(err error) error {
 	if err == nil || errors.As(err, new(*bucketError)) || errors.As(err, new(*fs.PathError)) || errors.Is(err, context.Canceled) {
 		return err

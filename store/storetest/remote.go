@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// remote returns a transaction as a kv.Remote, or skips the test of a driver that isn't one.
+// remote returns a transaction as a kv.Remote, or skips the test if the transaction doesn't implement kv.Remote.
 func remote(t *testing.T, k kv.KV) kv.Remote {
 	t.Helper()
 	r, ok := k.(kv.Remote)
@@ -19,7 +19,7 @@ func remote(t *testing.T, k kv.KV) kv.Remote {
 	return r
 }
 
-// testExpectedReads checks that what a driver is told about reads to come changes no result.
+// testExpectedReads checks that telling a driver about future reads doesn't change any results.
 func testExpectedReads(t *testing.T, d kv.Driver) {
 	update(t, d, func(k kv.KV) {
 		remote(t, k)

@@ -88,7 +88,7 @@ func del(t testing.TB, k kv.KV, table, key string) {
 	}
 }
 
-// get returns "<none>" for a missing key.
+// get returns the value of a key, or "<none>" if the key doesn't exist.
 func get(t testing.TB, k kv.KV, table, key string) string {
 	t.Helper()
 	v, err := k.Get(table, []byte(key))
@@ -283,8 +283,8 @@ func testScanStops(t *testing.T, d kv.Driver) {
 	})
 }
 
-// testScanWhileWriting checks that a loop that writes to the table it scans sees keys as they are when it
-// reaches them.
+// testScanWhileWriting checks that a loop can write to the table that it scans, and that it sees each key as it is when
+// the loop reaches it.
 func testScanWhileWriting(t *testing.T, d kv.Driver) {
 	fill := func(k kv.KV) {
 		if err := k.Drop("t"); err != nil {
