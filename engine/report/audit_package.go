@@ -22,7 +22,7 @@ import (
 //	the rest            the archive, as described in package archive
 const auditPackage = "audit_package"
 
-// archiveWriter can write the archive of an assessment, including additional files.
+// archiveWriter writes the archive of an assessment together with additional files.
 type archiveWriter interface {
 	WritePackage(ctx context.Context, by api.Caller, id string, w io.Writer, more map[string][]byte) error
 }

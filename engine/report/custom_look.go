@@ -67,7 +67,7 @@ func addCustomLookHashes(sources map[string]string, b api.ReportBody) map[string
 	return sources
 }
 
-// isOfficeLayout reports whether a request's layout is a document, encoded in base64.
+// isOfficeLayout reports whether a request's layout is an Office document, which is encoded as Base64.
 func isOfficeLayout(b api.ReportBody) bool {
 	return b.Layout != "" && officeFormats[b.Format]
 }
@@ -75,7 +75,8 @@ func isOfficeLayout(b api.ReportBody) bool {
 // officeFormats lists the formats whose layouts are Office documents.
 var officeFormats = map[string]bool{render.FormatDOCX: true, render.FormatPPTX: true}
 
-// checkOfficeLayout returns an error if a layout's file is too large or not encoded, without keeping the file in memory.
+// checkOfficeLayout returns an error if a layout's file is too large or not valid Base64. It doesn't keep the file
+// in memory.
 func checkOfficeLayout(text string) error {
 	size, err := io.Copy(io.Discard, base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
 	if err != nil {

@@ -39,8 +39,8 @@ const (
 	maxAliasText  = 200
 )
 
-// ParseAliases parses a table that has the form of frameworks.yaml. It returns an error if the table is
-// invalid, if two frameworks claim the same name, or if a code is invalid.
+// ParseAliases parses a table in the format of frameworks.yaml. It returns an error if the table or a code in it is
+// invalid, or if two frameworks claim the same name.
 func ParseAliases(text []byte) (*Aliases, error) {
 	a := &Aliases{}
 	d := yaml.NewDecoder(bytes.NewReader(text))
@@ -100,8 +100,8 @@ type aliasIndex struct {
 	byUndatedSlug map[string]string
 }
 
-// aliasTarget is the code of the framework that a name means, and the rank of the name: its position in that
-// framework's list of names.
+// aliasTarget is the code of the framework that a name stands for, and the rank of the name, which is its position
+// in the framework's list of names.
 type aliasTarget struct {
 	code string
 	rank int
@@ -136,7 +136,7 @@ var builtinAliasIndex = sync.OnceValue(func() *aliasIndex { return BuiltinAliase
 
 var yearSuffix = lazyregexp.New(`^(.+)-(?:19|20)\d\d$`)
 
-// lookUp returns the framework that a slug means, or false if the table doesn't contain the slug.
+// lookUp returns the framework that a slug stands for. It returns false if the table doesn't contain the slug.
 func (x *aliasIndex) lookUp(slug string) (aliasTarget, bool) {
 	if k, ok := x.bySlug[slug]; ok {
 		return k, true

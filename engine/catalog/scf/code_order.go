@@ -2,8 +2,8 @@ package scf
 
 import "strings"
 
-// CompareNatural compares codes in the order that a reader expects: digits are compared as numbers, so that
-// 5.2 comes before 5.10. Codes that differ only in leading zeros are compared as strings.
+// CompareNatural compares codes in natural order: sequences of digits are compared as numbers, so that 5.2 comes
+// before 5.10. Codes that differ only in leading zeros are compared as strings.
 func CompareNatural(a, b string) int {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
@@ -36,9 +36,10 @@ func CompareNatural(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// NormalizeRequirementCode removes spelling differences between releases from a requirement code: letter
-// case, blanks, a leading "Article", "Section" or §, brackets in place of dots, and leading zeros. "Art
-// 32(1)(b)" and "Article 32.1(b)" have the same result, and so do "PM-1" and "PM-01".
+// NormalizeRequirementCode returns the form of a requirement code that is the same for all of its spellings in
+// different releases. It ignores letter case, spaces, leading zeros, and a leading "Article", "Section" or §, and it
+// treats brackets like dots. "Art 32(1)(b)" and "Article 32.1(b)" have the same result, and so do "PM-1" and
+// "PM-01".
 func NormalizeRequirementCode(code string) string {
 	s := strings.ToLower(strings.TrimSpace(code))
 	s = strings.TrimSpace(strings.TrimLeft(s, "§"))

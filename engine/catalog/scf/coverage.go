@@ -9,9 +9,9 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Coverage returns how many of a framework's requirements are mapped to a control. In a workbook, this is
-// always 100%, because a requirement exists there only if a control refers to it. Withdrawn requirements without a control
-// don't count.
+// Coverage returns how many of a framework's requirements are mapped to a control. In a catalog imported from a
+// workbook, all of them are, because a workbook lists a requirement only if a control maps to it. Withdrawn
+// requirements without a control don't count.
 func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 	f, err := s.findFramework(framework)
 	if err != nil {
@@ -154,8 +154,8 @@ func (s *Snapshot) Crosswalk(framework, target string) (api.Crosswalk, error) {
 	return out, nil
 }
 
-// requirementsByControl returns, for each control, the numbers of the framework's requirements that it maps
-// to, in order.
+// requirementsByControl returns, for each control, the sorted numbers of the framework's requirements that the
+// control maps to.
 func (s *Snapshot) requirementsByControl(framework int) [][]int32 {
 	mappings := s.frameworkMappingIndexes(framework)
 	size := make([]int32, len(s.src.Controls))

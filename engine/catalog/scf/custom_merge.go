@@ -35,16 +35,16 @@ var (
 	customFrameworkCode = lazyregexp.New(`^[a-z0-9][a-z0-9.-]*[a-z0-9]$`)
 )
 
-// IsCustomControlCode reports whether an organization may use a code for its own control. The code must have
-// the right form, and must not be one that a release of the SCF could use.
+// IsCustomControlCode reports whether an organization may use a code for its own control. The code must have the
+// form of a custom control code, and must not be one that a release of the SCF could use.
 func IsCustomControlCode(code string) bool {
 	return customControlCode.MatchString(code) && !IsControlCode(code)
 }
 
-// WithCustom returns the catalog including an organization's additions, under the same version ID. If the
-// catalog itself has a framework with the same code as one of the organization's, "-custom" is appended to
-// the code of the latter. Mappings to controls and requirements that this version doesn't have are left out.
-// They are returned, keyed by the code of the framework or control that contains them.
+// WithCustom returns the catalog including an organization's additions, under the same version ID. If one of the
+// organization's frameworks has the same code as a framework of the catalog, "-custom" is appended to the code of
+// the organization's framework. Mappings to controls and requirements that this version doesn't have are omitted
+// from the catalog and returned in missing, keyed by the code of the framework or control that contains them.
 func (s *Snapshot) WithCustom(c *Custom) (merged *Snapshot, missing map[string][]string, _ error) {
 	m := newCustomMerge(s, c)
 	for i := range c.Controls {
@@ -257,8 +257,8 @@ func (m *customMerge) addControlMappings(b *api.CustomControlBody) {
 	}
 }
 
-// officialFramework returns the code of the framework in the catalog itself that has the given code or name,
-// if there is one.
+// officialFramework returns the code of the framework with the given code or name, ignoring frameworks that the
+// organization has added. found is false if there is none.
 func (s *Snapshot) officialFramework(ref string) (frameworkCode string, found bool) {
 	for _, code := range []string{ref, strings.ToLower(ref), FrameworkCode(ref)} {
 		if i, ok := s.frameworks[code]; ok {

@@ -9,15 +9,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxPayloadBytes is the maximum size that DecodeSnapshot unpacks. It is far above the size of any release:
+// maxPayloadBytes is the maximum size of the uncompressed payload. It is far more than any release needs; release
 // 2026.1.1 needs 10 MB.
 const maxPayloadBytes = 128 << 20
 
 // ErrFormat is wrapped by all errors about the content of an encoded snapshot.
 var ErrFormat = errors.New("not a catalog snapshot")
 
-// DecodeSnapshot reads the output of Encode and labels the result with the version as. It returns an error that
-// wraps ErrFormat if data is truncated, damaged, in a newer format, or not a snapshot.
+// DecodeSnapshot reads the output of Encode and returns it as the catalog version as describes. It returns an error
+// that wraps ErrFormat if data is truncated, damaged, in a newer format, or not a snapshot.
 func DecodeSnapshot(data []byte, as Version) (*Snapshot, error) {
 	payload, err := decompress(data)
 	if err != nil {
@@ -112,8 +112,8 @@ func (r *decoder) readSigned() int {
 	return int(int64(n>>1) ^ -int64(n&1))
 }
 
-// readCount reads the length of a list. A length is an error if the remaining data can't contain that many
-// items of minItemSize bytes.
+// readCount reads the length of a list. It fails if the remaining data can't contain that many items of minItemSize
+// bytes.
 func (r *decoder) readCount(minItemSize int) int {
 	n := r.readInt()
 	if n > len(r.rest)/minItemSize {
@@ -158,8 +158,8 @@ func (r *decoder) readPairs() []Pair {
 	return readMany(r, 2, func(p *Pair) { r.readTexts(&p.Name, &p.Text) })
 }
 
-// readMany reads a list of items. It does not allocate memory for the whole list at once, so a
-// false length wastes little memory.
+// readMany reads a list of items. It does not allocate memory for the whole list in advance, so that an incorrect
+// length wastes little memory.
 func readMany[T any](r *decoder, minItemSize int, read func(*T)) []T {
 	n := r.readCount(minItemSize)
 	if n == 0 {

@@ -133,8 +133,8 @@ func (s *Snapshot) controlRequirementCodes(control, framework int) []string {
 	return out
 }
 
-// appendMissingMappings appends an entry with the requirement codes in a that are not in b, if there are any,
-// and adds their number to total.
+// appendMissingMappings appends an entry with the requirement codes that are in a but not in b, if there are any,
+// and adds the number of these codes to total.
 func appendMissingMappings(out []api.MappingChanges, control, framework string, a, b []string, total *int) []api.MappingChanges {
 	if len(a) == 0 || slices.Equal(a, b) {
 		return out

@@ -139,8 +139,8 @@ func (w *encoder) writeFramework(f *Framework) {
 	}
 }
 
-// writeMappings writes mappings, which must be sorted by control. A control is written as the difference from
-// the previous one.
+// writeMappings writes mappings, which must be sorted by control. Each control index is written as the difference
+// from the previous one.
 func (w *encoder) writeMappings(list []Mapping) {
 	w.writeInt(len(list))
 	var last Mapping

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// idKind is the kind of record that an ID belongs to. Its number is part of every ID, so numbers must never
-// be reused.
+// idKind is the kind of record that an ID belongs to. The number of the kind is part of every ID, so numbers must
+// never be reused.
 type idKind byte
 
 const (

@@ -55,8 +55,8 @@ func parseID(ref string) (uuid.UUID, bool) {
 	return id, err == nil
 }
 
-// findControl returns the index of the control with the given ID or code. The code may be spelled
-// differently: iac-6 means IAC-06.
+// findControl returns the index of the control with the given ID or code. Other spellings of a code are accepted,
+// such as iac-6 for IAC-06.
 func (s *Snapshot) findControl(ref string) (int, error) {
 	ref = strings.TrimSpace(ref)
 	if id, ok := parseID(ref); ok {
@@ -191,8 +191,8 @@ func (s *Snapshot) findRequirementIn(f int, code string) (int32, error) {
 	return 0, &NotFoundError{Kind: "requirement", Ref: fw.Code + ":" + code}
 }
 
-// findISO27001AnnexRequirements returns the controls of ISO 27001's Annex A that ref means. The catalog may
-// list the control "A.5.1" as 5.1 of ISO 27002.
+// findISO27001AnnexRequirements returns the controls of ISO 27001's Annex A that ref refers to. The catalog may list
+// control A.5.1 of the annex as 5.1 of ISO 27002.
 func (s *Snapshot) findISO27001AnnexRequirements(ref string) []int32 {
 	return slices.Concat(s.findISO27001AnnexRequirementsIn(iso27001, ref), s.findISO27001AnnexRequirementsIn(iso27001Edition2013, ref))
 }
@@ -275,8 +275,8 @@ var joinedNumber = lazyregexp.New(`^([a-z]+)(\d)`)
 // yearPattern matches the year of an edition.
 var yearPattern = lazyregexp.New(`^\d{4}$`)
 
-// frameworksWithStem returns the frameworks whose codes begin with a stem. If only years follow the
-// stem, the codes are editions of one work, and only the newest is returned.
+// frameworksWithStem returns the frameworks whose codes begin with a stem. If the stem is followed only by a year in
+// each of these codes, they are editions of the same framework, and only the newest one is returned.
 func (s *Snapshot) frameworksWithStem(stem string) (found []int) {
 	editions := true
 	for i := range s.src.Frameworks {

@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// textIndex is an inverted index. Its documents are the controls, followed by the requirements that have
-// titles, in the order of their numbers.
+// textIndex is an inverted index. Its documents are the controls, followed by the requirements that have titles,
+// ordered by number.
 type textIndex struct {
 	controls   int
 	terms      map[string][]posting
@@ -135,8 +135,8 @@ func (w *stemmer) eachStem(text string, yield func(stem string)) {
 	}
 }
 
-// eachCompound calls yield for each hyphenated compound in a text, written as one word: "multifactor" for
-// "multi-factor".
+// eachCompound calls yield with the stem of each hyphenated compound in a text, joined into one word, such as
+// "multifactor" for "multi-factor".
 func (w *stemmer) eachCompound(text string, yield func(stem string)) {
 	for at := strings.IndexByte(text, '-'); at >= 0; {
 		next := strings.IndexByte(text[at+1:], '-')
@@ -238,9 +238,9 @@ func (x *textIndex) controlsWithAllWords(text string) map[int32]bool {
 	return found
 }
 
-// Search returns the controls and requirements that best match a text, by the words they share with it. It
-// also finds them by code, in any spelling and with or without the framework's name before it. It returns at
-// most limit hits (50 if limit is not positive), best first. A text without words has no hits.
+// Search returns the controls and requirements that best match a text, based on the words they have in common. It
+// also finds them by code, in any spelling and with or without the framework's name in front. It returns at most
+// limit hits (50 if limit is not positive), best first. A text that contains no words has no hits.
 func (s *Snapshot) Search(text string, limit int) []api.CatalogHit {
 	if limit <= 0 {
 		limit = 50

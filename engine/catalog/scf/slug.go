@@ -93,8 +93,8 @@ var spellingRules = []rewriteRule{
 // resolveSlug returns the framework code for a slug. The same framework has the same code in every release.
 func resolveSlug(slug string) string { return builtinAliasIndex().resolve(slug).code }
 
-// resolve returns the framework that a slug means. If the slug isn't in the table, it applies a rename rule
-// and tries again. If no rule applies, the slug itself is the code.
+// resolve returns the framework that a slug stands for. If the slug isn't in the table, it applies a rename rule and
+// tries again. If no rule applies, the slug itself is the code.
 func (x *aliasIndex) resolve(slug string) aliasTarget {
 	for {
 		if k, ok := x.lookUp(slug); ok {
@@ -130,13 +130,12 @@ var renameRules = []rewriteRule{
 	{lazyregexp.New(`^nist-800-53b-(r5-(?:privacy|low|moderate|high))$`), "nist-800-53-$1"},
 }
 
-// AssignFrameworkCodes assigns each framework its code, derived from its header or, if it has none,
-// its name. A user's aliases take precedence over the built-in ones. If two headers mean the same
-// framework, the one listed first in the alias table gets the code, or else the one in the first
-// column. The other one gets its slug as code, or, if the headers are equal, the code with the
-// suffix -2, -3 and so on. The function also links ISO 27001:2022 to its Annex A, ISO 27002:2022.
-// If both have a column, an assessment of the first includes the second. If only the annex has one,
-// that framework gets both names.
+// AssignFrameworkCodes assigns each framework its code, derived from its header or, if it has none, its name. A
+// user's aliases take precedence over the built-in ones. If two headers stand for the same framework, the one listed
+// first in the alias table gets the code. If the table doesn't decide, the one in the first column gets it. The code
+// of the other one is its slug or, if the headers are equal, the same code with the suffix -2, -3 and so on. The
+// function also links ISO 27001:2022 to its Annex A, which is ISO 27002:2022. If both have a column, an assessment
+// of ISO 27001 includes ISO 27002. If only ISO 27002 has one, that framework gets both names.
 func AssignFrameworkCodes(frameworks []Framework, userAliases *Aliases) {
 	table := builtinAliasIndex()
 	if userAliases != nil {

@@ -212,14 +212,14 @@ func (s *Snapshot) indexMappings() error {
 	return nil
 }
 
-// requirementNumber returns the number of a mapping's requirement. Requirements are numbered consecutively
-// over all frameworks.
+// requirementNumber returns the number of a mapping's requirement. Requirements are numbered consecutively across
+// all frameworks.
 func (s *Snapshot) requirementNumber(m *Mapping) int32 {
 	return s.firstRequirement[m.Framework] + int32(m.Requirement)
 }
 
-// locateRequirement converts a requirement number, which counts over all frameworks, to the index of the
-// framework and the index of the requirement in it.
+// locateRequirement converts a requirement number, which is unique across all frameworks, to the index of the
+// framework and the index of the requirement within that framework.
 func (s *Snapshot) locateRequirement(number int32) (framework, requirement int) {
 	f, exact := slices.BinarySearch(s.firstRequirement, number)
 	if !exact {

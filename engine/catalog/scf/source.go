@@ -40,7 +40,7 @@ type Source struct {
 
 // The JSON names in this file are those of a catalog document (package custom).
 
-// Domain is a family of controls, identified by the prefix that their codes share.
+// Domain is a family of controls, identified by the prefix of their codes.
 type Domain struct {
 	Code      string `json:"code"`
 	Name      string `json:"name"`
@@ -99,7 +99,7 @@ type EvidenceRequest struct {
 	Code, Area, Artifact, Description string
 }
 
-// Objective is an assessment objective: a statement about a control that can be checked.
+// Objective is an assessment objective: a verifiable statement about a control.
 type Objective struct {
 	Code          string   `json:"code,omitempty"`
 	Text          string   `json:"text"`
@@ -226,8 +226,8 @@ func CompareMappings(a, b Mapping) int {
 	return cmp.Or(a.Control-b.Control, a.Framework-b.Framework, a.Requirement-b.Requirement)
 }
 
-// Shorten cuts a string to 80 bytes, plus "…", if it is longer. It is used where an error quotes input that
-// may be hostile.
+// Shorten cuts a string to 80 bytes and appends "…" if it is longer than that. It is used for errors that quote
+// input, which may be hostile.
 func Shorten(s string) string {
 	if len(s) <= 80 {
 		return s

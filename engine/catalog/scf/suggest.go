@@ -67,8 +67,8 @@ func bestMatches(count, limit int, candidateAt func(i int) (string, float64)) []
 	return out
 }
 
-// similarity returns how similar two slugs are, from 0 to 1. It is the larger of two measures, one based on
-// common parts and one on edit distance, because people both leave out parts ("27001") and mistype them.
+// similarity returns how similar two slugs are, from 0 to 1. It is the larger of two measures, one based on common
+// parts and one on edit distance, because people both omit parts of a name ("27001") and mistype parts.
 func similarity(a, b string) float64 {
 	if a == "" || b == "" {
 		return 0

@@ -70,7 +70,8 @@ type Section struct {
 	Blocks          []Block
 }
 
-// Block is one of the types below. Kind returns the name by which the page template distinguishes them.
+// Block is a part of a report; it has one of the types below. Kind returns the name by which the page template
+// recognizes the type.
 type Block interface{ Kind() string }
 
 // Cell is inline text, which consists of spans.
@@ -93,8 +94,8 @@ type Span struct {
 	Bar             *Bar
 }
 
-// Bar is a row of a bar chart. It has segments from left to right, on a scale that ends at Max, and
-// optionally a marker.
+// Bar is a row of a bar chart. Its segments are arranged from left to right on a scale that ends at Max. It may also
+// have a marker.
 type Bar struct {
 	Label string
 	Parts []BarPart
@@ -146,7 +147,7 @@ type Quote struct {
 	Text, Document, Place, Headings, Stance, Supports, SHA256, Score string
 }
 
-// Table is a table with a header row. If a row has a detail, it is shown below the row at full width.
+// Table is a table with a header row. A row's detail, if it has one, is shown below the row at full width.
 type Table struct {
 	Caption string
 	Columns []Column
@@ -251,7 +252,7 @@ func (t Table) Share(c Column) float64 {
 // MinWidth returns the minimum width of a readable table, in rem.
 func (t Table) MinWidth() float64 { return drawing.RoundTo2(1.5 * float64(t.totalWidth())) }
 
-// WithoutEmptyColumn returns the table without the column of the given name if no row has anything in it.
+// WithoutEmptyColumn returns the table without the column with the given name if that column is empty in every row.
 func (t Table) WithoutEmptyColumn(name string) Table {
 	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
 	if at < 0 || slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[at].Text() != "–" }) {
@@ -301,8 +302,8 @@ func (d *Document) FitLogo(maxWidth, maxHeight float64) (w, h float64) {
 	return float64(cfg.Width) * scale, float64(cfg.Height) * scale
 }
 
-// BadgeClass returns the CSS class of the span's badge. It replaces invalid characters, because a
-// badge may be a value from the data, such as a severity, and contain any characters.
+// BadgeClass returns the CSS class of the span's badge. It replaces invalid characters, because a badge may show a
+// value from the data, such as a severity, which can contain any characters.
 func (s Span) BadgeClass() string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {

@@ -81,8 +81,8 @@ func describeInclusion(reasons []string) string {
 	return strings.Join(out, ", ")
 }
 
-// annexInclusion returns whether a requirement's controls apply ("Yes", "No" or "Undecided"), and
-// the controls that do.
+// annexInclusion returns whether the controls of a requirement apply ("Yes", "No" or "Undecided"), and which of them
+// do.
 func annexInclusion(r requirementCoverage) (included string, applicable []*api.SoAItem) {
 	for _, it := range r.items {
 		if it.Applicability.IsApplicable() {
@@ -131,8 +131,8 @@ func (v *Report) annexATable(rows []requirementCoverage) block.Table {
 // maxAnnexDocuments is the maximum number of documents named as evidence for a control of Annex A.
 const maxAnnexDocuments = 3
 
-// annexJustification returns the reason for an exclusion, or the documents and controls that
-// support an included one.
+// annexJustification returns the reason why a requirement is excluded or, if it is included, the documents and
+// controls that support it.
 func (v *Report) annexJustification(r requirementCoverage, included string, applicable []*api.SoAItem) block.Cell {
 	if included != "Yes" {
 		var why []string
@@ -157,8 +157,8 @@ func (v *Report) annexJustification(r requirementCoverage, included string, appl
 	return c.With(v.controlLinks(r.items)...)
 }
 
-// describeSupport names the documents that support items, or states that there are none, and how many documents were
-// not read.
+// describeSupport names the documents that support the items, or states that there are none and how many documents
+// were not read.
 func (v *Report) describeSupport(notEvidenced bool, items []*api.SoAItem) string {
 	var documents []string
 	for _, it := range items {
@@ -183,7 +183,7 @@ func (v *Report) describeSupport(notEvidenced bool, items []*api.SoAItem) string
 	return text
 }
 
-// openElements returns what is missing for the items that are not implemented.
+// openElements returns what the items that are not implemented lack.
 func openElements(items []*api.SoAItem) (open []string) {
 	for _, it := range items {
 		if it.ImplementationStatus == api.Implemented {

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// writeHeadline returns the answer in a few words.
+// writeHeadline returns a headline that sums up the report's answer in a few words.
 func (s *Story) writeHeadline() string {
 	switch s.Posture.Rating {
 	case "not assessed":
@@ -28,8 +28,8 @@ func (s *Story) writeHeadline() string {
 	return h + " overall"
 }
 
-// describeExtremes names the strongest and the weakest domain. If they can't be distinguished, it
-// counts the domains without enough evidence, or returns "Where each domain stands" if there are none.
+// describeExtremes names the strongest and the weakest domain. If no domain stands out, it returns how many domains
+// lack evidence or, if none do, "Where each domain stands".
 func (s *Story) describeExtremes() string {
 	if s.Strongest == "" {
 		n := len(s.silentDomains())
@@ -121,7 +121,7 @@ func (v *Report) writeAnswer(s *Story) []string {
 	return out
 }
 
-// explainNoRisks returns a sentence about why the report has no risks.
+// explainNoRisks returns a sentence that explains why the report has no risks.
 func (v *Report) explainNoRisks() string {
 	if v.Gap == nil {
 		return "No gap analysis has been drafted yet, so the risks are not known."

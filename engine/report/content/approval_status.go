@@ -108,7 +108,7 @@ func (v *Report) outdatedMessages() (out []string) {
 	return out
 }
 
-// outdatedPrefix is the beginning of the notice on the first page that deliverables are outdated.
+// outdatedPrefix is the beginning of the notice that is shown on the first page if deliverables are outdated.
 const outdatedPrefix = "NOT UP TO DATE. "
 
 // IsDraft reports whether a report with the given template would show a deliverable that is missing

@@ -78,7 +78,7 @@ func plainDeliverableName(g api.Gate) string {
 	return g.Title()
 }
 
-// answerTiles returns the figures of the first page.
+// answerTiles returns the key figures for the first page.
 func (v *Report) answerTiles() block.Facts {
 	s := v.Story()
 	p := s.Posture
@@ -112,7 +112,7 @@ func (v *Report) answerTiles() block.Facts {
 	return f
 }
 
-// postureTable returns a single bar with the status of all applicable controls.
+// postureTable returns a table with a single bar, which shows the status of all applicable controls.
 func (v *Report) postureTable() block.Table {
 	p := v.Story().Posture
 	t := block.Table{
@@ -193,7 +193,7 @@ func (v *Report) briefSection() []block.Block {
 		block.NewPara("empty", v.versionsSentence()))
 }
 
-// maxBriefAction is the maximum number of characters of an action in a report of two pages.
+// maxBriefAction is the maximum length, in characters, of an action in a two-page report.
 const maxBriefAction = 110
 
 // risksSection describes the key risks: cause, event and consequence, and what to do first.
@@ -240,7 +240,7 @@ func (v *Report) risksSection() []block.Block {
 		prose.JoinAnd(left), s.appendixName(TemplateGapAnalysis))))
 }
 
-// riskTable returns a table of the key risks, with one line for each.
+// riskTable returns a table of the key risks, with one row for each.
 func (v *Report) riskTable() block.Table {
 	t := block.Table{Caption: "Key risks, worst first", Columns: []block.Column{
 		{Name: "No.", Width: 2, Number: true},
@@ -299,7 +299,7 @@ func describeStep(step, owner string, due api.Date) string {
 	return fmt.Sprintf("%s. Owner: %s. Due: %s.", step, owner, wording.OrDefault(string(due), "no date"))
 }
 
-// citation returns the document and place of a passage, in parentheses.
+// citation returns the document that contains a passage and the place in it, in parentheses.
 func citation(e api.Evidence) string {
 	s := wording.OrDefault(e.DocumentTitle, e.Filename)
 	if at := wording.FormatLocator(e.Locator); at != "" {
@@ -342,7 +342,7 @@ func (v *Report) postureSection() []block.Block {
 	return out
 }
 
-// maturityMessage returns the title of a radar chart of the given domains, which states what it shows.
+// maturityMessage returns the title of a radar chart of the given domains. The title sums up what the chart shows.
 func (v *Report) maturityMessage(shown []api.DomainMaturity) string {
 	m := v.MaturitySummary.Overall
 	if len(shown) == 0 {
@@ -368,7 +368,7 @@ func (v *Report) describeRadar(shown []api.DomainMaturity) string {
 	return ""
 }
 
-// maturityGaps returns the domains below their target, those with the largest gap first.
+// maturityGaps returns the domains below their target, largest gap first.
 func maturityGaps(domains []api.DomainMaturity) (out []api.DomainMaturity) {
 	for _, d := range domains {
 		if d.Mean != nil && d.TargetMean != nil && *d.Mean < *d.TargetMean {
@@ -381,7 +381,7 @@ func maturityGaps(domains []api.DomainMaturity) (out []api.DomainMaturity) {
 	return out
 }
 
-// maxMaturityGaps is the maximum number of domains in the table of a client's report.
+// maxMaturityGaps is the maximum number of domains in the table of maturity gaps in a client's report.
 const maxMaturityGaps = 15
 
 // maturityGapTable returns a table of the domains with the largest gap to their target.
@@ -641,7 +641,7 @@ func (v *Report) methodSection() []block.Block {
 	return append(out, l)
 }
 
-// reviewNote returns a sentence about how many verdicts people reviewed, or "" if there are none.
+// reviewNote returns a sentence that says how many verdicts people reviewed, or "" if they reviewed none.
 func (v *Report) reviewNote() string {
 	all := len(v.SoAItems)
 	if v.SoA == nil || all == 0 {
@@ -654,7 +654,8 @@ func (v *Report) reviewNote() string {
 	return fmt.Sprintf("A person reviewed %s of %s.", prose.GroupThousands(reviewed), prose.Count(all, "verdict", "verdicts"))
 }
 
-// describeScore describes the share on which the overall rating is based.
+// describeScore returns a sentence that states the percentage on which the overall rating is based, or "" if there
+// is none.
 func (v *Report) describeScore() string {
 	if pct := v.Story().Posture.CompliancePct; pct != nil {
 		return fmt.Sprintf(" In this assessment, that share is %s%%.", prose.Decimal(*pct))

@@ -95,8 +95,8 @@ type requirementCoverage struct {
 	status      coverageStatus
 }
 
-// coverageRule states how requirements are counted. It is printed in the report, in the section on the basis,
-// so that readers can verify the counts.
+// coverageRule states how requirements are counted. It is printed in the report's section on what the report is
+// based on, so that readers can verify the counts.
 const coverageRule = "A requirement is implemented if all applicable controls mapped to it are implemented, and partially " +
 	"implemented if at least one of them is implemented or partially implemented. Otherwise, its status is the first of planned, " +
 	"not implemented and not evidenced that any of these controls has. A requirement is excluded if all of its controls are " +

@@ -10,9 +10,9 @@ import (
 // added, never changed or removed.
 const SchemaVersion = "1.0"
 
-// Data is the JSON form of a report with any template. Sections that the template does not show are absent. A
-// deliverable that has not been drafted has a null version and no items. Records have the types of package
-// api, and items are in the same order as on the page. Lists are never null.
+// Data is the JSON form of a report, which is the same for all templates. Sections that the template does not show
+// are absent. A deliverable that has not been drafted has a null version and no items. Records have the types of
+// package api, and items are in the same order as on the page. Lists are never null.
 type Data struct {
 	SchemaVersion string            `json:"schema_version"`
 	Template      string            `json:"template"`

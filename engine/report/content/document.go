@@ -43,10 +43,10 @@ func (v *Report) provenanceLine() string {
 	return strings.Join(parts, "; ")
 }
 
-// isBrief reports whether the report has only two pages.
+// isBrief reports whether the report is limited to two pages.
 func (v *Report) isBrief() bool { return v.Template.Name == TemplateExecutiveSummary }
 
-// briefNotices returns the notices of a report of two pages, which has no room for the reasons.
+// briefNotices returns the notices for a two-page report, which has no room for the reasons behind them.
 func (v *Report) briefNotices() (out []string) {
 	if v.Catalog.IsStarter {
 		out = append(out, "STARTER CATALOG. It is not the Secure Controls Framework, and its framework mappings are not official.")
@@ -63,7 +63,8 @@ func (v *Report) briefNotices() (out []string) {
 	return out
 }
 
-// briefDraftReason returns one sentence that names what is not approved, or nothing if all is.
+// briefDraftReason returns a single sentence that names the deliverables that have not been approved, or nothing if
+// all have been.
 func (v *Report) briefDraftReason() []string {
 	var names []string
 	for _, g := range v.Template.Gates {
@@ -353,8 +354,8 @@ func (v *Report) versionsTable() block.Table {
 	return t
 }
 
-// versionsSentence names the versions that the report is based on, each with the beginning of its hash. The file's
-// properties have the whole hashes.
+// versionsSentence names the versions that the report is based on, each with the first digits of its hash. The
+// complete hashes are in the file's properties.
 func (v *Report) versionsSentence() string {
 	var parts []string
 	for _, g := range v.Template.Gates {
@@ -374,7 +375,7 @@ func (v *Report) versionsSentence() string {
 	return "Based on " + prose.JoinAnd(parts) + ". The values in parentheses are the first digits of each version’s SHA-256 hash."
 }
 
-// shortHash is the number of hexadecimal digits of a hash that is shown where there is no room for all.
+// shortHash is the number of hexadecimal digits of a hash to show where there is no room for the whole hash.
 const shortHash = 12
 
 func (v *Report) itemCount(g api.Gate) int {
@@ -435,7 +436,7 @@ func (v *Report) evidenceBlocks(all []api.Evidence) []block.Block {
 	return []block.Block{q}
 }
 
-// maxQuotes returns how many of n passages to quote: all of them, or for clients at most limit.
+// maxQuotes returns how many of n passages to quote: for clients at most limit, otherwise all of them.
 func (v *Report) maxQuotes(n, limit int) int {
 	if v.isForClients() {
 		return min(n, limit)

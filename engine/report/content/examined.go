@@ -98,7 +98,7 @@ func (v *Report) examinedSection() []block.Block {
 	return out
 }
 
-// ownerOfEach stands for the owners of evidence that several people have to provide.
+// ownerOfEach is shown in place of the owners of evidence that several people have to provide.
 const ownerOfEach = "the owner of each measure"
 
 // maxWanted is the maximum number of pieces of evidence that a client's report requests.
@@ -110,8 +110,8 @@ type wantedEvidence struct {
 	controls    int
 }
 
-// listWanted returns the evidence requested by open actions, sorted by the number of controls that
-// it would help to judge.
+// listWanted returns the evidence requested by open actions, sorted by the number of controls that each piece would
+// help to assess.
 func (v *Report) listWanted() (out []wantedEvidence) {
 	at := map[string]int{}
 	for i := range v.POAMItems { // by priority
@@ -162,7 +162,7 @@ func wantedTable(all []wantedEvidence) block.Table {
 	return t
 }
 
-// describeExamined returns a sentence about how many documents were read, and how many not in full.
+// describeExamined returns a sentence that says how many documents were read, and how many of these only in part.
 func (v *Report) describeExamined() string {
 	read, _ := v.partitionDocuments()
 	partly := 0

@@ -40,7 +40,7 @@ func (v *Report) frameworkNames() []string {
 	return names
 }
 
-// CatalogName returns the name of the catalog. It doesn't call the starter catalog the SCF.
+// CatalogName returns the name of the catalog. The starter catalog is named as such, because it isn't the SCF.
 func (v *Report) CatalogName() string {
 	if v.Catalog.IsStarter {
 		return "the built-in starter catalog " + v.Catalog.Label
@@ -196,7 +196,8 @@ func (v *Report) describeFindings() string {
 
 func (v *Report) describeMaturity() string { return v.describeMaturityOf("control", "controls") }
 
-// describeMaturityOf describes the maturity in a few sentences that use the given words for a control.
+// describeMaturityOf describes the maturity in a few sentences. one and many are the words that the sentences use
+// for a control and for controls.
 func (v *Report) describeMaturityOf(one, many string) string {
 	if v.Maturity == nil {
 		return "Maturity has not been assessed yet."
@@ -226,7 +227,7 @@ func (v *Report) describeMaturityOf(one, many string) string {
 	return s
 }
 
-// weakestDomains returns the assessed domains with the lowest average maturity, at most n.
+// weakestDomains returns up to n assessed domains with the lowest average maturity.
 func weakestDomains(domains []api.DomainMaturity, n int) []api.DomainMaturity {
 	var out []api.DomainMaturity
 	for _, d := range domains {
@@ -282,7 +283,7 @@ func (v *Report) describePlan() string {
 	return s
 }
 
-// formatLongDate formats a date for running text, with the name of the month.
+// formatLongDate formats a date for running text, with the month spelled out.
 func formatLongDate(d api.Date) string {
 	if t, ok := parseDate(d); ok {
 		return wording.FormatLongDate(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Maximum numbers of nodes shown in each stage. The remaining nodes are combined into one.
+// Maximum numbers of nodes shown in each stage of the flow picture. The remaining nodes are combined into one.
 const (
 	flowFrameworks = drawing.StreamCount
 	flowDomains    = 12
@@ -175,8 +175,8 @@ type flowStream struct {
 	n        float64
 }
 
-// flowPicture draws the same data as the table. Streams connect the stages, and the width of each represents
-// a number of controls.
+// flowPicture draws the same data as the table shows. The stages are connected by streams, whose widths represent
+// numbers of controls.
 func (v *Report) flowPicture(all []domainFlow) block.Picture {
 	frameworks, domains, documents := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, d := range all {

@@ -41,8 +41,8 @@ func (v *Report) addedToPlanDate(it *api.POAMItem) time.Time {
 	return truncateToDay(it.CreatedAt)
 }
 
-// ganttRows returns the open items that have a due date, ordered by it, and the number of further
-// such items that are not shown.
+// ganttRows returns the open items that have a due date, ordered by that date. more is the number of such items that
+// are not shown.
 func (v *Report) ganttRows() (out []ganttRow, more int) {
 	for _, it := range v.openItemsByDueDate() {
 		to, ok := parseDate(it.CurrentDueDate())
@@ -231,7 +231,7 @@ type axisTick struct {
 	text string
 }
 
-// monthTicks returns axis ticks at the beginnings of months, about eight at most.
+// monthTicks returns axis ticks at the beginnings of months, at most about eight.
 func monthTicks(first, last time.Time) (out []axisTick) {
 	months := int(last.Sub(first).Hours()/24/30.4) + 1
 	step := max(1, (months+7)/8)
@@ -252,8 +252,8 @@ var ageBrackets = []struct {
 	most int
 }{{"up to 30 days", 30}, {"31 to 90 days", 90}, {"91 to 180 days", 180}, {"181 to 365 days", 365}, {"more than a year", math.MaxInt}}
 
-// foundAt returns the time at which the gap that an item closes was found. If the report does not contain the
-// finding, it returns the time at which the item was added.
+// foundAt returns the time at which an item's gap was found. If the report does not contain the finding, it returns
+// the time at which the item was added.
 func (v *Report) foundAt(it *api.POAMItem, findings map[string]*api.Finding) time.Time {
 	if f := findings[it.FindingID]; f != nil && !f.CreatedAt.IsZero() {
 		return f.CreatedAt

@@ -87,13 +87,13 @@ const (
 	asRequest                    // a row of the table of evidence to request
 )
 
-// maxFindingsInFull is the maximum number of findings that a report for clients shows in full, besides those that a
-// person added, edited or noted.
+// maxFindingsInFull is the maximum number of findings that a report for clients shows in full, not counting those
+// that a person added, edited or annotated.
 const maxFindingsInFull = 60
 
-// findingForms returns how to show each finding. Where only a request for evidence can be shown, because too little was
-// found, that is a row. A report for clients shows in full the worst findings that are at least medium and have an
-// action of their own, and lists the others.
+// findingForms returns how to show each finding. If so little was found that the report can only request evidence,
+// the finding is shown as a row. A report for clients shows in full the worst findings that are at least of medium
+// severity and have an action of their own, and lists the others.
 func (v *Report) findingForms() []findingForm {
 	forms, full := make([]findingForm, len(v.Findings)), 0
 	for i := range v.Findings {
@@ -114,7 +114,7 @@ func (v *Report) findingForms() []findingForm {
 
 func isAtLeastMedium(s api.Severity) bool { return s.Rank() <= api.SeverityMedium.Rank() }
 
-// describeFindingForms says which findings a report for clients shows in full, and where the others are.
+// describeFindingForms says which findings a report for clients describes in full, and where to find the others.
 func describeFindingForms(counts map[findingForm]int) string {
 	rows := counts[asRow] + counts[asRequest]
 	if rows == 0 {
@@ -131,8 +131,8 @@ func describeFindingForms(counts map[findingForm]int) string {
 	return s + ". The gap analysis workbook contains all findings in full, with all quotes."
 }
 
-// maxListedElements returns how many missing elements a row of a report for clients lists for a finding. Other reports
-// list all.
+// maxListedElements returns how many missing elements of a finding a row in a report for clients lists. Other
+// reports list all of them.
 func maxListedElements(s api.Severity) int {
 	switch {
 	case isGrave(s):
@@ -163,7 +163,7 @@ func (v *Report) elementsCell(f *api.Finding) block.Cell {
 	return block.Prose("• " + strings.Join(all, "\n• "))
 }
 
-// findingRow returns the cells with which the row of a finding begins: severity, control and requirements.
+// findingRow returns the first cells of a finding's row: severity, control and requirements.
 func (v *Report) findingRow(i int) block.Row {
 	f := &v.Findings[i]
 	severity := block.Badge(string(f.Severity), wording.Label(string(f.Severity)))
@@ -175,8 +175,8 @@ func (v *Report) findingRow(i int) block.Row {
 	}}
 }
 
-// rowPlanCell returns the plan item that closes a finding, its due date and its owner, each on a line. Without a plan item,
-// it returns the finding's owner, who can be asked.
+// rowPlanCell returns a cell with the plan item that closes a finding, its due date and its owner. If there is no
+// plan item, the cell names the owner of the finding.
 func (v *Report) rowPlanCell(f *api.Finding) block.Cell {
 	it := v.planByControl[f.ControlCode]
 	if it == nil {
@@ -189,7 +189,8 @@ func (v *Report) rowPlanCell(f *api.Finding) block.Cell {
 	return block.Cell{v.anchors.link("plan", it.POAMCode), {Text: ", "}, {Text: due, NoBreak: true}, {Text: ownerName(it), Prose: true}}
 }
 
-// furtherFindingsTable returns a table of the findings that the evidence shows but that are not described in full.
+// furtherFindingsTable returns a table of the findings that the evidence supports but that are not described in
+// full.
 func (v *Report) furtherFindingsTable(forms []findingForm) block.Table {
 	t := block.Table{Caption: "Further findings, worst first", Columns: []block.Column{
 		{Name: "Severity", Width: 5},
@@ -253,8 +254,8 @@ func (v *Report) domainSeverityTable() block.Table {
 	return t
 }
 
-// findingIndexTable returns an index of findings. In a report for clients, it has only those described in full; the
-// tables of the others say the same.
+// findingIndexTable returns an index of findings. In a report for clients, it contains only the findings described
+// in full, because the others are listed in tables anyway.
 func (v *Report) findingIndexTable(forms []findingForm) block.Table {
 	t := block.Table{Caption: "Index of findings", Columns: []block.Column{
 		{Name: "Severity", Width: 5},

@@ -54,7 +54,7 @@ func (v *Report) countFindingsByDomain() (out []severityCounts) {
 	return out
 }
 
-// heatMapPicture draws a heat map, with numbers, of the findings by domain and severity.
+// heatMapPicture draws a heat map of the findings by domain and severity, with the number of findings in each cell.
 func (v *Report) heatMapPicture() block.Picture {
 	const left, cell, high = 250.0, 82.0, 20.0
 	all, most := v.countFindingsByDomain(), 1

@@ -2,10 +2,9 @@ package content
 
 import "strings"
 
-// requirementTitle returns the title under which reports show a requirement. For ISO 27001, whose headings auditors
-// know, the title is a heading with the same meaning in our own words. The starter catalog's titles aren't used,
-// because they describe activities, which makes them more suitable for training the built-in embedder than for
-// reports.
+// requirementTitle returns the title under which reports show a requirement. For ISO 27001, it is a paraphrase of
+// the standard's heading, which auditors know. The titles in the starter catalog aren't used, because they describe
+// activities, which makes them more suitable for training the built-in embedder than for reports.
 func requirementTitle(framework, code, title string) string {
 	if strings.HasPrefix(framework, "iso-27001") {
 		if heading, ok := isoHeadings[code]; ok {

@@ -201,7 +201,7 @@ type LayoutCharts struct {
 	ImpactEffort    *LayoutImage `json:"impact_effort" doc:"Open items by impact and effort."`
 }
 
-// LayoutImage is a picture, either a drawing or a PNG.
+// LayoutImage is a picture: either a drawing or a PNG image.
 type LayoutImage struct {
 	Title       string           `json:"title"`
 	Description string           `json:"description"`
@@ -211,8 +211,8 @@ type LayoutImage struct {
 	Chart *workbook.Chart `json:"-"`
 }
 
-// NativeCharts are the fields of LayoutCharts that PowerPoint can show as a chart of its own, with numbers that can be
-// edited. It has no charts of the others' kinds.
+// NativeCharts lists the fields of LayoutCharts that PowerPoint can show as native charts, whose numbers can be
+// edited. PowerPoint has no charts of the kinds in the other fields.
 var NativeCharts = []string{"severity", "maturity_radar", "coverage"}
 
 // Theme returns the colors of the report.

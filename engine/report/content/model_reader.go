@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// modelReaders returns the language models that read the evidence as the first and as the second
-// reader, in the form used in the Statement of Applicability's method: "ollama/qwen3:8b, digest
-// 5f0c1a2b3c4d, prompt reader/1". Readers that aren't models are "".
+// modelReaders returns the language models that read the evidence as the first and as the second reader, in the form
+// used in the Statement of Applicability's method: "ollama/qwen3:8b, digest 5f0c1a2b3c4d, prompt reader/1". A reader
+// that isn't a model is returned as "".
 func (v *Report) modelReaders() (first, second string) {
 	if v.SoA == nil {
 		return "", ""

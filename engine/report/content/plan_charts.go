@@ -151,8 +151,8 @@ func burnDownChart(start int, steps []burnDownStep) block.Picture {
 	return block.Picture{Drawing: d}
 }
 
-// roundGridStep returns a round distance between grid lines, such that there are about eight lines at most
-// from 0 to n.
+// roundGridStep returns a round number as the distance between grid lines, so that there are at most about eight
+// lines from 0 to n.
 func roundGridStep(n int) int {
 	step := 1
 	for _, by := range []int{2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000} {
@@ -167,8 +167,8 @@ func roundGridStep(n int) int {
 // efforts lists the sizes of effort, smallest first.
 var efforts = []string{"small", "medium", "large", "extra_large"}
 
-// countBySeverityAndEffort returns the numbers of open items, with a row for each severity in the
-// order of api.Severities and a column for each effort, and their total.
+// countBySeverityAndEffort returns the number of open items, broken down with a row for each severity in the order
+// of api.Severities and a column for each effort, and the total.
 func (v *Report) countBySeverityAndEffort() (by [][]int, all int) {
 	by = make([][]int, len(api.Severities))
 	for i := range by {
@@ -205,7 +205,7 @@ func (v *Report) impactEffortBlocks() []block.Block {
 	return []block.Block{t, impactEffortChart(by)}
 }
 
-// impactEffortChart draws each count as a disc. Impact increases upward and effort to the right.
+// impactEffortChart draws each count as a disc. Impact increases from bottom to top, and effort from left to right.
 func impactEffortChart(counts [][]int) block.Picture {
 	const left, top, wide, high = 110.0, 24.0, 130.0, 64.0
 	most := 1

@@ -137,7 +137,7 @@ func (v *Report) findingsByCause(show func(i int) bool) (out []block.Block) {
 	return out
 }
 
-// sharedActionNote returns a note that one action closes several findings.
+// sharedActionNote returns a note saying that one action closes several findings.
 func (v *Report) sharedActionNote(findings []int) block.Para {
 	var codes []string
 	for _, i := range findings {

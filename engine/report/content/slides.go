@@ -17,7 +17,7 @@ import (
 // SlideTemplates are the templates that can be written as slides, because they show all deliverables.
 var SlideTemplates = []string{TemplateClient, TemplateExecutiveSummary, TemplateFull}
 
-// Slide is a slide of a presentation. Its title is its message.
+// Slide is a slide of a presentation. The title states the slide's message.
 type Slide struct {
 	Title string
 	// Cover is set for the first slide, whose texts are lines below the title.
@@ -33,16 +33,16 @@ type Slide struct {
 	Small string
 }
 
-// SlideTile is a figure with its label.
+// SlideTile is a key figure on a slide, with its label.
 type SlideTile struct{ Label, Value string }
 
-// SlideText is a paragraph, which is a sentence or a list item.
+// SlideText is a paragraph on a slide: a sentence or a list item.
 type SlideText struct {
 	Lead, Text string // Lead is in bold
 	Bullet     bool
 }
 
-// SlideTable is a table. Widths are relative.
+// SlideTable is a table on a slide. The widths of its columns are relative.
 type SlideTable struct {
 	Columns []string
 	Widths  []int
@@ -51,7 +51,7 @@ type SlideTable struct {
 	Rows     [][]SlideCell
 }
 
-// SlideCell is a cell with an optional fill.
+// SlideCell is a table cell on a slide, with an optional fill.
 type SlideCell struct {
 	Text   string
 	Fill   drawing.ColorName

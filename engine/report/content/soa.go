@@ -67,7 +67,7 @@ func (v *Report) coverageTable() block.Table {
 	return t
 }
 
-// standardsTable returns the coverage table with the names of statuses that the rest of a client's report uses.
+// standardsTable returns the coverage table with the names that a client's report uses for statuses.
 func (v *Report) standardsTable() block.Table {
 	t := withoutEmptyStatuses(v.coverageTable())
 	t.Caption, t.Columns[0].Name = "Requirements by standard and status", "Standard"
@@ -367,10 +367,11 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 // evidence.
 const maxQuotedItems = 300
 
-// leavesOutQuotes reports whether the Statement of Applicability is for clients and too long for quotes.
+// leavesOutQuotes reports whether the Statement of Applicability is for clients and too long to include quotes.
 func (v *Report) leavesOutQuotes() bool { return v.isForClients() && len(v.SoAItems) > maxQuotedItems }
 
-// soaDetailWithoutQuotes returns the details of an item in a long Statement of Applicability: the documents, but no quotes.
+// soaDetailWithoutQuotes returns the details of an item in a long Statement of Applicability, which names the
+// documents but doesn't quote them.
 func (v *Report) soaDetailWithoutQuotes(it *api.SoAItem) []block.Block {
 	var f block.Facts
 	if it.Applicability.IsApplicable() {

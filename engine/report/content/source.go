@@ -7,8 +7,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Source is the data for a report, all collected at the same moment. It is not modified. A
-// deliverable that does not exist yet is nil, which the report mentions.
+// Source is the data for a report, all collected at the same moment. It is never modified. A deliverable that does
+// not exist yet is nil, and the report says so.
 type Source struct {
 	Organization api.Organization
 	Assessment   api.Assessment

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Limits of the story, which keep its length the same for fifty controls and for a thousand.
+// Limits of the story, which keep it about equally long for fifty controls and for a thousand.
 const (
 	maxKeyRisks          = 10
 	maxActionsPerQuarter = 12
@@ -21,9 +21,9 @@ const (
 	maxProfiles          = 33
 )
 
-// Story is what a report says to the client's management: the answer, the risks behind it, and what to do by when. It
-// merges findings and plan items, and states how many it omits. Everything in it is either counted in the source or
-// quoted from it.
+// Story is what a report tells the client's management: the answer, the risks behind it, and what to do by when. It
+// merges findings and plan items, and states how many it omits. All of its contents are either counted in the source
+// or quoted from it.
 type Story struct {
 	Client string `json:"client"`
 	// Headline is the answer in a few words; Answer is the answer in three sentences.
@@ -118,8 +118,7 @@ func (e Effort) String() string {
 	return fmt.Sprintf("%s to %s person-days", prose.GroupThousands(e.MinDays), prose.GroupThousands(e.MaxDays))
 }
 
-// Quarter holds the open plan items that are due in a calendar quarter, or those without a date, as
-// stated by Name.
+// Quarter holds the open plan items that are due in a calendar quarter, or those that have no date. Name says which.
 type Quarter struct {
 	Name   string   `json:"name"`
 	End    api.Date `json:"end"`
@@ -161,7 +160,7 @@ type DomainProfile struct {
 	NextAction *Action  `json:"next_action,omitempty"`
 }
 
-// Appendix is a part of the report that is a separate file.
+// Appendix is a part of the report that is written to a separate file.
 type Appendix struct {
 	Letter   string `json:"letter"`
 	Title    string `json:"title"`
@@ -197,7 +196,7 @@ func (v *Report) newStory() *Story {
 	return s
 }
 
-// Minimum shares of applicable controls for the ratings of a posture.
+// Minimum shares of applicable controls required for each rating of a posture.
 const (
 	unprovenShare = 0.5
 	strongPct     = 85
@@ -400,8 +399,9 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int, quoted map[strin
 	return r
 }
 
-// adverseQuote returns the first passage that clearly shows the gap, is from a document not in documents and not
-// in quoted, or nil. A passage about plans shows a gap only if the whole measure is still planned.
+// adverseQuote returns the first passage that clearly shows the gap and is neither from a document in documents nor
+// itself in quoted, or nil if there is none. A passage about plans shows a gap only if the whole measure is still
+// planned.
 func adverseQuote(f *api.Finding, documents, quoted map[string]bool) *api.Evidence {
 	for i := range f.Evidence {
 		e := &f.Evidence[i]
@@ -449,7 +449,8 @@ func quoteFirstNames(all []string, n int) string {
 	return strings.Join(out, ", ") + formatMore(len(all)-n)
 }
 
-// formatMore returns the end of a list that states how many more entries there are, or "" if n is not positive.
+// formatMore returns the words that end a list and state how many more entries there are, or "" if n is not
+// positive.
 func formatMore(n int) string {
 	if n <= 0 {
 		return ""
@@ -476,9 +477,8 @@ func actionTitle(it *api.POAMItem) string {
 	return "Close the gaps in " + title
 }
 
-// addDomainProfiles describes each domain that has applicable controls, weakest first. If domains
-// can be distinguished, it sets the strongest and the weakest one, and puts those that can't be
-// compared last.
+// addDomainProfiles describes each domain that has applicable controls, weakest first. If domains can be compared,
+// it sets the strongest and the weakest one, and puts those that can't be compared last.
 func (v *Report) addDomainProfiles(s *Story) {
 	_, counts := countControlStatuses(v.SoAItems)
 	at := map[string]int{}
