@@ -261,8 +261,8 @@ func (s *Service) findEarlierAssessment(ctx context.Context, by api.Caller, a *a
 	return id, err
 }
 
-// addEarlierAssessment adds the earlier assessment that a request is compared with to src. It returns an error if
-// the request asks for a comparison or appendices that the template doesn't support.
+// addEarlierAssessment adds to src the earlier assessment with which a request asks to compare. It returns an error
+// if the request asks for a comparison or appendices that the template doesn't support.
 func (s *Service) addEarlierAssessment(ctx context.Context, by api.Caller, src *content.Source, b api.ReportBody) error {
 	if b.WithAppendices && b.Template != content.TemplateClient {
 		return api.Invalid("with_appendices", "only the template client has appendices, not %s", b.Template)
@@ -440,7 +440,7 @@ func (s *Service) RenderHTML(ctx context.Context, by api.Caller, in *api.ReportI
 // topFindings is the maximum number of findings, and of weakest domains, in an executive summary.
 const topFindings = 5
 
-// ExecutiveSummary returns a summary of an assessment for executives. It has a text, key figures, the most
+// ExecutiveSummary returns a summary of an assessment for executives. It contains a text, key figures, the most
 // serious findings and the weakest domains.
 func (s *Service) ExecutiveSummary(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.ExecutiveSummary, error) {
 	src, err := s.loadSource(ctx, by, in.AssessmentID)

@@ -27,8 +27,8 @@ const (
 	sourceWrittenBy     = "written_by"
 )
 
-// uncomparedSources lists the names of sources that diffSources ignores, because they describe how and when a
-// report was written rather than its data.
+// uncomparedSources lists the names of the sources that diffSources ignores, because they describe how and when a
+// report was written rather than the data in it.
 var uncomparedSources = []string{sourceAsOf, sourceAuditSequence, sourceWrittenBy, sourceTemplateHash, sourceStyleHash}
 
 // reportSources returns, by name, the IDs and hashes of the data that a report is made from, the time of the

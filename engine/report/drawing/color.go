@@ -87,7 +87,7 @@ func HeatShade(step int) ColorName {
 	return ColorName("heat-" + strconv.Itoa(min(max(step, 0), HeatSteps)))
 }
 
-// CoolShade is like HeatShade, for counts where more is better.
+// CoolShade is like HeatShade, but for numbers of which more is better.
 func CoolShade(step int) ColorName {
 	return ColorName("cool-" + strconv.Itoa(min(max(step, 0), HeatSteps)))
 }
@@ -95,8 +95,8 @@ func CoolShade(step int) ColorName {
 // HeatSteps is the number of shades in a heat map, not counting the shade for zero.
 const HeatSteps = 5
 
-// tone defines a color, with one value for light pages and one for dark pages. It may have a pattern, so that
-// readers don't have to rely on the color.
+// tone defines a color by one value for light pages and one for dark pages. It may also have a pattern, so that
+// readers don't have to rely on the color alone.
 type tone struct {
 	name        ColorName
 	light, dark uint32
@@ -185,9 +185,9 @@ type Theme struct {
 // MinContrast is the minimum contrast ratio between text and its background.
 const MinContrast = 4.5
 
-// NewTheme returns a theme with an organization's own colors, or with the default colors for those
-// that are nil. Headings are drawn in the accent color on white, so NewTheme returns an error if
-// that color is not dark enough.
+// NewTheme returns a theme with an organization's own colors. A color that is nil is replaced with the default
+// color. Headings are drawn in the accent color on white, so NewTheme returns an error if that color is not dark
+// enough.
 func NewTheme(accent, band *Color) (Theme, error) {
 	if accent != nil {
 		if c := ContrastRatio(*accent, rgb(0xffffff)); c < MinContrast {
@@ -242,8 +242,8 @@ func HatchOf(n ColorName) Hatch {
 	return x.hatch
 }
 
-// FillOrDefault returns the fill named n. If n is unknown, it returns the fill for excluded items,
-// because a name may be a value from the data, such as a severity, and have any value.
+// FillOrDefault returns the fill named n. If n is unknown, it returns the fill for excluded items, because the name
+// may be a value from the data, such as a severity, and need not be one of ours.
 func FillOrDefault(n string) ColorName {
 	if _, ok := findTone(ColorName(n)); ok {
 		return ColorName(n)

@@ -31,8 +31,8 @@ type Shape interface{ shape() }
 type Point struct{ X, Y float64 }
 
 type (
-	// Box is a rectangle filled with a color and its pattern. If Fill or Edge is empty, the fill or the edge
-	// is not drawn.
+	// Box is a rectangle filled with a color and the pattern that belongs to the color. If Fill or Edge is empty,
+	// that part is not drawn.
 	Box struct {
 		X, Y, W, H float64
 		Fill, Edge ColorName
@@ -138,7 +138,8 @@ func TextWidth(text string, size float64, strong bool) float64 {
 	return w * size
 }
 
-// fontSlack is a safety factor, because the font on a reader's machine may be wider than ours.
+// fontSlack is a safety factor for the width of texts, because the font on a reader's machine may be wider than
+// ours.
 const fontSlack = 1.08
 
 // FitLabel returns a label that is not wider than width. If the text is too long, it is cut off
@@ -168,8 +169,8 @@ func FitLabel(l Label, width float64) Label {
 	return l
 }
 
-// FitLines returns a label as one line or, if its text is wider than width, as two lines that are vertically centered
-// at the label's position. What doesn't fit into the second line is cut off.
+// FitLines returns a label as one line or, if its text is wider than width, as two lines that are vertically
+// centered at the label's position. Text that doesn't fit into the second line is cut off.
 func FitLines(l Label, width float64) []Label {
 	words := strings.Fields(l.Text)
 	fits := func(n int) bool { return TextWidth(strings.Join(words[:n], " "), l.Size, l.Bold)*fontSlack <= width }

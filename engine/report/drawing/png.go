@@ -13,7 +13,7 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// Resolution in pixels per drawing unit, and maximum length of a side in pixels.
+// Resolution in pixels per drawing unit, and the maximum width and height of an image in pixels.
 const (
 	pixelsPerUnit = 1.5
 	maxPixels     = 4000

@@ -123,8 +123,8 @@ func CheckSupported(template, format string) error {
 	return nil
 }
 
-// HTMLScriptSource returns the source expression (a hash) that allows the only script in an HTML report, in the form used by
-// content security policies.
+// HTMLScriptSource returns the source expression (a hash) that allows the only script in an HTML report in a content
+// security policy.
 func HTMLScriptSource() string { return html.ScriptSource() }
 
 // ContentType returns the media type of a format, or application/octet-stream if it is unknown.

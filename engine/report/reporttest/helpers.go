@@ -53,9 +53,8 @@ func PNG(t testing.TB, w, h int) []byte {
 	return b.Bytes()
 }
 
-// CheckParts checks the parts of an Office file, given by name: XML parts must be well-formed, all
-// parts must have types, and relationships must refer to existing parts. description names the file
-// in errors.
+// CheckParts checks the parts of an Office file, which are given by name. XML parts must be well-formed, all parts
+// must have media types, and relationships must refer to existing parts. description names the file in errors.
 func CheckParts(t testing.TB, description string, parts map[string]string) {
 	t.Helper()
 	target := regexp.MustCompile(`Target="([^"]*)"`)

@@ -48,7 +48,7 @@ func DateSerial(day time.Time) float64 {
 	return math.Floor(day.Sub(time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)).Hours() / 24)
 }
 
-// ChartRow is a row of a chart's table. It has a name, and for each series a number or nil.
+// ChartRow is a row of a chart's table. It has a name, and a number or nil for each series.
 type ChartRow struct {
 	Name   string
 	Values []*float64

@@ -13,7 +13,7 @@ import (
 // empty if the value is not set or there is no such field.
 type Fields func(field string) string
 
-// WithOverride returns Fields in which the values that override returns take precedence over those of f.
+// WithOverride returns Fields that use the value returned by override if there is one, and the value of f otherwise.
 func (f Fields) WithOverride(override func(field string) (string, bool)) Fields {
 	return func(field string) string {
 		if s, ok := override(field); ok {
@@ -144,7 +144,7 @@ func FindingFields(it *api.Finding) Fields {
 	}
 }
 
-// ScoreFields returns the fields of a maturity score. If the control was not rated, its level is empty.
+// ScoreFields returns the fields of a maturity score. If the control was not rated, the level is empty.
 func ScoreFields(it *api.MaturityScore) Fields {
 	return func(field string) string {
 		switch field {

@@ -27,7 +27,7 @@ type exportedItem struct {
 	cells         []string // fingerprints, by the layout's columns
 }
 
-// Edit is the change of one field, made in a cell.
+// Edit is a change to one field, made in a cell of the workbook.
 type Edit struct {
 	// Cell is the sheet and address, such as Gap analysis!E12.
 	Cell string
@@ -324,8 +324,8 @@ func (f *editFinder) findCellEdits(g *grid, r gridRow, columns []int, columnInde
 	}
 }
 
-// membersIn returns the values of a list field according to the yes/no columns of a row. If the sheet lacks a column,
-// the exported answer is used.
+// membersIn returns the values of a list field, as given by the yes/no columns of a row. If the sheet lacks one of
+// these columns, the exported answer is used.
 func (f *editFinder) membersIn(r gridRow, columnIndex map[int]int, field string, exported exportedItem) []string {
 	out := []string{}
 	for i, c := range f.layout.Columns {
@@ -353,8 +353,8 @@ func parenthesizedSuffix(why string) string {
 	return " (" + why + ")"
 }
 
-// normalizeCellValue returns the text of a cell in normalized form. If the column is for dates, a date stored
-// as a number is returned as a date.
+// normalizeCellValue returns the text of a cell in normalized form. In a column for dates, a date stored as a number
+// is returned as a date.
 func (f *editFinder) normalizeCellValue(c Column, found readCell) string {
 	if c.Kind == KindDate && found.isNumber {
 		if s, ok := dateFromSerial(found.number, f.workbook.from1904); ok {
@@ -395,7 +395,7 @@ func (f *editFinder) checkYesNoAgreement(
 	}
 }
 
-// addStatusEditIfMoved adds a change of status if the row has been moved to the sheet for another status.
+// addStatusEditIfMoved adds a change of status if the row has been moved to the sheet of another status.
 func (f *editFinder) addStatusEditIfMoved(g *grid, row *ChangedRow) {
 	page := func(name string) int {
 		return slices.IndexFunc(f.layout.Pages, func(p Page) bool { return isSameHeader(p.Name, name) })
@@ -417,8 +417,8 @@ func (f *editFinder) addStatusEditIfMoved(g *grid, row *ChangedRow) {
 	)
 }
 
-// parseValue converts the text of a cell to the API's form of the value, as text and as a value for JSON. If
-// the text is invalid, it returns a description of the problem.
+// parseValue converts the text of a cell to the value that the API uses, both as text and as a JSON value. If the
+// text is invalid, it returns a description of the problem.
 func (c Column) parseValue(s string) (parsed string, jsonValue any, problem string) {
 	if s == "" {
 		if c.Required {

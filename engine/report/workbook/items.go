@@ -96,14 +96,15 @@ func (b *Writer) writeItems(l Layout, p Page, items []Fields, prefaceValues map[
 	)
 }
 
-// maxRowLines limits the height of a row. If a text has more lines, its cell still contains all of it.
+// maxRowLines is the maximum height of a row, in lines. If a text has more lines, the cell still contains the whole
+// text.
 const (
 	maxRowLines = 12
 	lineHeight  = 15.0
 )
 
-// countWrappedLines returns the number of lines that a text takes up in a column of the given width, but not
-// more than the maximum for a row.
+// countWrappedLines returns the number of lines that a text takes up in a column of the given width, or the maximum
+// for a row if that is smaller.
 func countWrappedLines(text string, width float64) float64 {
 	n := 0.0
 	for line := range strings.Lines(text) {
@@ -210,8 +211,8 @@ func (b *Writer) addValidation(name, cells string, c Column) error {
 	return b.file.AddDataValidation(name, v)
 }
 
-// addStatusFills makes the color of cells depend on the status they contain. The colors change with the
-// status when users edit it.
+// addStatusFills makes the color of cells depend on the status that they contain. When users edit a status, the
+// color changes with it.
 func (b *Writer) addStatusFills(name, cells string, c Column) error {
 	values := c.Values
 	if c.Kind == KindYesNo {

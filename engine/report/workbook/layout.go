@@ -96,8 +96,8 @@ type Layout struct {
 	Columns       []Column `yaml:"columns"`
 }
 
-// IsPrescribed reports whether this layout is prescribed by a third party. Only such layouts have
-// rows above the header.
+// IsPrescribed reports whether this layout is prescribed by a third party. Only prescribed layouts have rows above
+// the header.
 func (l Layout) IsPrescribed() bool { return len(l.Preface) > 0 }
 
 // HeadersWithoutField returns the headers of the columns that do not show a field of the API.

@@ -32,7 +32,7 @@ const (
 	indent          = "    "
 )
 
-// Limits of the API. They are also checked here, so that errors can name the cell.
+// Limits that the API sets. They are also checked here, so that errors can name the cell.
 const (
 	maxMilestones   = 100
 	maxTitleLength  = 500
@@ -41,14 +41,14 @@ const (
 
 var milestoneStatuses = []string{"open", "in_progress", "completed", "cancelled"}
 
-// milestoneLine is a milestone as written in a cell. changeLine is a change of a milestone as written in a cell.
+// milestoneLine is a milestone in the form in which it is written in a cell.
 type milestoneLine struct {
 	number      int
 	due, status string
 	title       string
 }
 
-// changeLine is a change of a date, as a line of a cell.
+// changeLine is a change of a milestone's date, in the form in which it is written on a line of a cell.
 type changeLine struct {
 	number                    int
 	changedOn, changedBy, due string
@@ -271,8 +271,8 @@ func parseMilestoneChanges(s string) (out []changeLine, problem string) {
 	return out, ""
 }
 
-// MilestonesAfterEdits returns the milestones that an item has after the row's edits. A milestone that the
-// row does not change keeps all its values. If the row does not edit milestones at all, edited is false.
+// MilestonesAfterEdits returns the milestones that an item has once the row's edits are applied. A milestone that
+// the row does not change keeps all its values. If the row does not edit milestones at all, edited is false.
 func (r *ChangedRow) MilestonesAfterEdits(current []api.Milestone) (all []api.Milestone, edited bool, p *Problem) {
 	plan, changes := toMilestoneLines(current), toChangeLines(current)
 	var cell, changesCell string

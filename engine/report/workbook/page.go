@@ -17,7 +17,7 @@ type Line struct {
 	Merged bool
 }
 
-// Cell is a cell of a sheet without a layout.
+// Cell is a cell of a sheet that has no layout.
 type Cell struct {
 	Text   string
 	Number *float64

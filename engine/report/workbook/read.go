@@ -216,8 +216,7 @@ func (b *workbookReader) readRelations(name, folder string) (map[string]relation
 	return out, nil
 }
 
-// walkXMLTokens calls each for every XML token of a part. It returns an error if elements are nested too
-// deeply.
+// walkXMLTokens calls visit for each XML token of a part. It returns an error if elements are nested too deeply.
 func (b *workbookReader) walkXMLTokens(name string, data []byte, visit func(t xml.Token) error) error {
 	dec := xml.NewDecoder(bytes.NewReader(data))
 	depth := 0
@@ -412,8 +411,7 @@ func attribute(t xml.StartElement, name string) string {
 	return ""
 }
 
-// columnNumber returns the number of the column in a cell address, counted from 1, or 0 if the address is
-// invalid.
+// columnNumber returns the number of the column in a cell address, starting at 1, or 0 if the address is invalid.
 func columnNumber(ref string) int {
 	n := 0
 	for i := 0; i < len(ref) && i < 4; i++ {

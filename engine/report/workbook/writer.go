@@ -92,8 +92,7 @@ func (b *Writer) addSheet(name string) (string, error) {
 	return name, err
 }
 
-// uniqueSheetName returns name, changed as little as necessary to make it a valid name for a sheet that is
-// not in used.
+// uniqueSheetName returns a valid sheet name that is not yet in used. It changes name as little as necessary.
 func uniqueSheetName(name string, used []string) string {
 	name = strings.Trim(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`[]:*?/\`, r) || r < 0x20 {
@@ -112,8 +111,8 @@ func uniqueSheetName(name string, used []string) string {
 	return out
 }
 
-// fitTextOrOverflow returns the text to write into a cell. If s is too long, the result is its beginning, with a note
-// on where to find the rest. The rest is written to a separate sheet.
+// fitTextOrOverflow returns the text to write into a cell. If s is too long, it returns the beginning of s with a
+// note that says where to find the remaining text, which is written to a separate sheet.
 func (b *Writer) fitTextOrOverflow(s, sheet, cell string) string {
 	s = wording.ReplaceControlCharacters(s)
 	if utf16Length(s) <= maxCellUnits {
@@ -153,8 +152,8 @@ func (b *Writer) WriteTo(w io.Writer) (int64, error) {
 	return repackDeterministically(w, raw.Bytes())
 }
 
-// repackDeterministically writes the archive again, with its parts in a fixed order and with a fixed date, so
-// that the same content always has the same bytes.
+// repackDeterministically writes the archive again, with its parts in a fixed order and with a fixed date, so that
+// the same content always gives the same bytes.
 func repackDeterministically(w io.Writer, raw []byte) (int64, error) {
 	in, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
@@ -271,8 +270,8 @@ func (b *Writer) writeSourceSheet() error {
 	)
 }
 
-// sourceFormatVersion is the format of the hidden sheet. It must be increased when the meaning of the sheet's
-// rows changes.
+// sourceFormatVersion is the version of the hidden sheet's format. It must be increased when the meaning of the
+// sheet's rows changes.
 const sourceFormatVersion = "1"
 
 var sourceHeader = []string{"layout", "sheet", "key", "item", "control", "plan", "revision", "cells"}
@@ -296,7 +295,7 @@ type sheetPanes struct {
 	mergedRows    []int
 }
 
-// streamRows writes the rows of a sheet one after the other, so that they don't have to be in memory all at once.
+// streamRows writes the rows of a sheet one by one, so that they don't all have to be in memory at once.
 func (b *Writer) streamRows(
 	name string,
 	widths []float64,
@@ -355,8 +354,8 @@ func truncateRunes(s string, maxRunes int) string {
 	return s
 }
 
-// setPageLayout sets how a sheet is printed: the orientation and width of the page, page numbers,
-// and the mark of drafts.
+// setPageLayout sets how a sheet is printed: the paper, orientation and width of the page, the page numbers, and the
+// note that marks a draft.
 func (b *Writer) setPageLayout(name string, columns int) error {
 	landscape, wide, tall := "landscape", 1, 0
 	if columns <= 2 {

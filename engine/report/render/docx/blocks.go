@@ -47,8 +47,8 @@ func (x *docxWriter) writeBlock(b block.Block) {
 // writeParagraphs, it may start further paragraphs.
 func (x *docxWriter) writeParagraph(style string, c block.Cell) { x.writeParagraphs(style, "", c) }
 
-// writeParagraphs writes a cell as a paragraph. Every span after the first that may have several
-// lines (Prose) starts a new paragraph with its own text direction.
+// writeParagraphs writes a cell as a paragraph. Each of the other spans that may have several lines (Prose) starts a
+// new paragraph with its own text direction.
 func (x *docxWriter) writeParagraphs(style, align string, c block.Cell) {
 	open := func(rtl bool) {
 		x.writeRawXML(`<w:p><w:pPr>`)
@@ -208,8 +208,8 @@ func (x *docxWriter) writeFacts(f block.Facts) {
 	}
 }
 
-// inlineFirstSpan returns a copy of a cell whose first span continues the preceding line instead of
-// starting a paragraph.
+// inlineFirstSpan returns a copy of a cell whose first span continues the preceding line instead of starting a new
+// paragraph.
 func inlineFirstSpan(c block.Cell) block.Cell {
 	out := append(block.Cell{}, c...)
 	out[0].Prose = false
@@ -219,7 +219,7 @@ func inlineFirstSpan(c block.Cell) block.Cell {
 // tilesPerRow is the number of tiles in a row.
 const tilesPerRow = 5
 
-// writeTiles writes key figures, each in its own box below its label.
+// writeTiles writes key figures, each in a box with its label above it.
 func (x *docxWriter) writeTiles(all []block.Fact) {
 	for len(all) > 0 {
 		line := all[:min(len(all), tilesPerRow)]
@@ -253,8 +253,8 @@ func (x *docxWriter) writeQuote(q block.Quote) {
 	x.writeParagraph("QuoteSource", q.Source())
 }
 
-// writeTable writes a table below its caption. The header row is repeated on each page. The details
-// of rows follow below the table, each under the name of its row.
+// writeTable writes a table below its caption. The header row is repeated on each page. The details of the rows
+// follow below the table, each introduced by the name of its row.
 func (x *docxWriter) writeTable(t block.Table) {
 	x.writeParagraph("Caption", block.Cell{{Text: t.Caption}})
 	if len(t.Rows) == 0 {
@@ -311,14 +311,15 @@ func (x *docxWriter) writeTable(t block.Table) {
 }
 
 // docxLetterWidth is the approximate width of a letter in a table header or badge. docxCellMargins is the horizontal
-// padding of a cell. docxSampledRows is the number of rows whose badges determine the width of their column.
+// padding of a cell. docxSampledRows is the number of rows that are checked for badges when the width of a column is
+// determined.
 const (
 	docxLetterWidth = 96
 	docxCellMargins = 130
 	docxSampledRows = 100
 )
 
-// docxMaxUnbrokenRow is the maximum length of the text in a row that must not be split across pages.
+// docxMaxUnbrokenRow is the maximum length of the text in a row for the row to be kept on one page.
 const docxMaxUnbrokenRow = 600
 
 func (x *docxWriter) writeRow(t *block.Table, r *block.Row, widths []int) {
@@ -357,9 +358,8 @@ func columnAlignment(c block.Column) string {
 	return ""
 }
 
-// columnWidths divides the text width among the columns. The proportions are those of the HTML
-// page, but a column is widened to fit the longest word of its header and its badges if the other
-// columns have spare room.
+// columnWidths divides the text width among the columns in the same proportions as on the HTML page. If the other
+// columns have enough spare room, a column is widened to fit its badges and the longest word of its header.
 func (x *docxWriter) columnWidths(t *block.Table) []int {
 	sum := 0
 	for _, c := range t.Columns {

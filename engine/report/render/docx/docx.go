@@ -47,7 +47,8 @@ type docxWriter struct {
 	err      error
 }
 
-// docxMargin is the margin of a page, 2 cm, in twentieths of a point. briefMargin is that of a report of few pages, 1.7 cm.
+// docxMargin is the margin of a page, 2 cm, in twentieths of a point. briefMargin is the margin of a page in a brief
+// report, 1.7 cm.
 const (
 	docxMargin  = 1134
 	briefMargin = 964
@@ -255,7 +256,7 @@ func isShort(blocks []block.Block) bool {
 	return lines <= maxShortLines
 }
 
-// writeCompactTitle writes the title of a report of few pages, without the space above other titles.
+// writeCompactTitle writes the title of a brief report, without the space that precedes the titles of other reports.
 func (x *docxWriter) writeCompactTitle(title string) {
 	x.writeRawXML(`<w:p><w:pPr><w:pStyle w:val="Title"/><w:spacing w:before="0" w:after="60"/></w:pPr>`)
 	x.writeRun(block.Span{Text: title})

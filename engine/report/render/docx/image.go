@@ -78,8 +78,8 @@ func (x *docxWriter) addImage(extension string, data []byte) int {
 	return len(x.images) - 1
 }
 
-// MaxImageDescription is the maximum length of a picture's description. It is limited because screen readers
-// read a description without a pause.
+// MaxImageDescription is the maximum length of a picture's description. It is limited because screen readers read a
+// description aloud without a pause.
 const MaxImageDescription = 2000
 
 // placeImage writes a paragraph with an image, whose size is given in EMUs. If the image does not fit on a

@@ -15,10 +15,9 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// customStyles holds the styles of a user's document. If the document has one of our styles, such
-// as "heading 1", its definition replaces ours. Our other styles are added. The theme of the
-// document is included as well, because fonts and colors may depend on it. Nothing else in the
-// document is used.
+// customStyles holds the styles of a user's document. Where the document defines one of our styles, such as "heading
+// 1", its definition replaces ours. Our other styles are added. The document's theme is included as well, because
+// fonts and colors may depend on it. Nothing else in the document is used.
 type customStyles struct {
 	// styles and theme are parts of the package; theme may be empty.
 	styles, theme string
@@ -162,8 +161,8 @@ func rejectUnsafeXML(s string) error {
 
 var styleReference = lazyregexp.New(`<w:(pStyle|rStyle|tblStyle) w:val="([^"]*)"/>`)
 
-// replaceStyleIDs replaces the IDs of our styles in a part with those that the user's document has
-// for them. Text can't be changed by mistake, because escaped text never looks like a tag.
+// replaceStyleIDs replaces the IDs of our styles in a part with the IDs that the same styles have in the user's
+// document. It can't change any text by mistake, because escaped text never looks like a tag.
 func (o *customStyles) replaceStyleIDs(part []byte) []byte {
 	return styleReference.ReplaceAllFunc(part, func(m []byte) []byte {
 		at := bytes.Index(m, []byte(`w:val="`)) + len(`w:val="`)

@@ -23,15 +23,15 @@ var (
 	//go:embed page.js
 	pageScript string
 
-	// pageTemplate returns the template of the page. It is parsed on first use, because parsing would slow
-	// down every command.
+	// pageTemplate returns the template of the page. It is parsed on first use, because parsing it at startup would
+	// slow down every command.
 	pageTemplate = sync.OnceValue(func() *template.Template {
 		return template.Must(template.New("page").Funcs(template.FuncMap{"cell": cellHTML, "drawn": pictureHTML}).Parse(pageSource))
 	})
 )
 
-// ScriptSource returns the source of the page's only script, in the form used by content security
-// policies. The script finds and filters entries; without it, the page shows everything.
+// ScriptSource returns the source expression (a hash) that allows the page's only script in a content security
+// policy. The script finds and filters entries; without it, the page shows everything.
 func ScriptSource() string {
 	sum := sha256.Sum256([]byte(pageScript))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -68,8 +68,8 @@ func Write(w io.Writer, d block.Document) error {
 	)
 }
 
-// cellHTML returns the HTML of a cell's content, with all text escaped. A large report has a
-// hundred thousand cells, for which the template would be slower.
+// cellHTML returns the HTML of a cell's content, with all text escaped. The template isn't used for cells, because
+// it would be too slow for the hundred thousand cells of a large report.
 func cellHTML(c block.Cell) template.HTML {
 	var b strings.Builder
 	for _, s := range c {

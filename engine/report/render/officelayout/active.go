@@ -44,8 +44,8 @@ type field struct {
 	result      bool
 }
 
-// visitFields walks a part in document order. It calls done with the instruction of each field, and text with each
-// text element and the fields that enclose it.
+// visitFields walks a part in document order. It calls done with the instruction of each field, and it calls text
+// with each text element and the fields that enclose the element.
 func visitFields(root *node, done func(string), text func(n *node, around []*field)) {
 	var open []*field
 	var visit func(n *node)

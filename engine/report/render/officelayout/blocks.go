@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Limits of loops and conditions, far beyond those of real documents, because the time for matching
-// tags grows with the square of their number.
+// Limits on loops and conditions. They far exceed what real documents need, but are necessary because the time for
+// matching tags grows with the square of their number.
 const (
 	maxBlockTags    = 5000 // maximum number of tags in a part
 	maxNestedBlocks = 50
@@ -19,13 +19,14 @@ type blockNode struct {
 	branches []branch
 }
 
-// branch holds the content between two tags of a block, and the tag that begins it: the opening tag or an else.
+// branch holds the content between two tags of a block, and the tag that begins the content, which is the opening
+// tag or an else tag.
 type branch struct {
 	tag   *tag
 	nodes []*node
 }
 
-// openBlock is an opening tag whose closing tag hasn't been read yet.
+// openBlock is the opening tag of a block whose closing tag hasn't been read yet.
 type openBlock struct {
 	node  *node
 	elses []*node
@@ -82,7 +83,7 @@ func (l *compiler) buildBlocks(root *node) {
 	}
 }
 
-// outermostBlock returns n or, if blocks have been built around n among the same siblings, the outermost of them.
+// outermostBlock returns the outermost of the blocks that directly enclose n or, if there are none, n itself.
 func outermostBlock(n *node) *node {
 	for n.parent != nil && n.parent.block != nil {
 		n = n.parent
@@ -175,7 +176,8 @@ func (l *compiler) buildBlock(o openBlock, end *node) {
 	}
 }
 
-// innermostWithTag returns child or, if child is a block that was built before, the node in it that contains the tag.
+// innermostWithTag returns the node in child that contains the tag if child is a block that has already been built.
+// Otherwise, it returns child.
 func innermostWithTag(tagNode, child *node) *node {
 	for child != tagNode && child.block != nil {
 		inner := tagNode
@@ -187,7 +189,8 @@ func innermostWithTag(tagNode, child *node) *node {
 	return child
 }
 
-// describeMisplacedBlock returns why a block can't begin or end in n, which contains the tag, or "" if it can.
+// describeMisplacedBlock returns the reason why a block can't begin or end in n, the node that contains the tag. It
+// returns "" if it can.
 func describeMisplacedBlock(tagNode, n *node) string {
 	if n == tagNode {
 		return ""
@@ -205,7 +208,7 @@ func describeMisplacedBlock(tagNode, n *node) string {
 	return "one end of the block is inside a content control, tracked change or frame and the other is outside"
 }
 
-// containsOnlyBlockTags reports whether a paragraph or row contains nothing but tags of blocks.
+// containsOnlyBlockTags reports whether a paragraph or row contains nothing but block tags.
 func containsOnlyBlockTags(n *node) bool {
 	alone := n.hasName("w:p", "a:p", "w:tr", "a:tr")
 	n.walk(func(c *node) bool {

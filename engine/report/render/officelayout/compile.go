@@ -24,8 +24,8 @@ type Problem struct {
 	Warning             bool
 }
 
-// Limits on placeholders and reported problems. They allow more placeholders than real layouts have, and as many
-// problems as a person may want to read.
+// Limits on placeholders and reported problems. They allow more placeholders than any real layout has, and as many
+// problems as a person is willing to read.
 const (
 	maxTags     = 20_000 // in a layout
 	maxProblems = 200    // maximum number of errors, and of warnings
@@ -64,8 +64,8 @@ func (l *compiler) addProblem(n *node, tagText, message, suggestion string, warn
 	}
 }
 
-// addError adds an error. source is either a placeholder without braces, or the beginning of one, including its
-// braces.
+// addError adds an error. source is either a placeholder without its braces, or the beginning of an unfinished
+// placeholder, including the braces.
 func (l *compiler) addError(n *node, source, message, suggestion string) {
 	if source != "" && !strings.HasPrefix(source, "{") {
 		source = "{{" + source + "}}"
@@ -143,7 +143,7 @@ func (l *compiler) compileText(out *program, n *node) {
 	}
 }
 
-// compileElement compiles an element with everything below it.
+// compileElement compiles an element and everything inside it.
 func (l *compiler) compileElement(out *program, n *node) {
 	if l.optional > 0 &&
 		n.hasName("w:drawing", "w:pict", "w:object", "w:fldChar", "w:fldSimple", "w:br", "w:sym", "a:fld", "m:oMath", "w:sectPr") {
@@ -249,7 +249,8 @@ func (l *compiler) compileTag(out *program, n *node) {
 	}
 }
 
-// adviseOnNonValue returns advice on a placeholder that names a list or record, which can't be printed as a whole.
+// adviseOnNonValue returns advice on a placeholder that names a list or record, neither of which can be printed as a
+// whole.
 func adviseOnNonValue(path, is string, fields []string) string {
 	path = strings.TrimSpace(path)
 	switch is {
@@ -322,7 +323,7 @@ func (l *compiler) addParseError(n *node, source string, err error) {
 	l.addError(n, source, err.Error(), suggestion)
 }
 
-// goTemplateWord matches the first word of actions in the layouts for HTML and Markdown.
+// goTemplateWord matches the keyword of an action as it is written in layouts for HTML and Markdown.
 var goTemplateWord = lazyregexp.New(`^(range|end|if|with|template|define|block)\b`)
 
 // recordFields records which fields of the report an expression uses.

@@ -90,8 +90,8 @@ func ExamplePresentation() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ExampleDocument returns a Word document that uses everything a layout can contain. Its author changes texts and
-// styles in Word, and keeps, moves or deletes placeholders.
+// ExampleDocument returns a Word document that uses everything a layout can contain. Users adapt it in Word by
+// changing texts and styles, and by keeping, moving or deleting placeholders.
 func ExampleDocument() ([]byte, error) {
 	para := func(text string) block.Para { return block.NewPara("", text) }
 	heading := func(text string) block.Heading { return block.Heading{Text: text} }

@@ -25,7 +25,7 @@ const (
 	maxDuration = 20 * time.Second
 )
 
-// executor fills in the parts of one document. It keeps the first error, after which all its methods do nothing.
+// executor fills in the parts of one document. It stores the first error, after which all of its methods do nothing.
 type executor struct {
 	ctx    context.Context
 	theme  drawing.Theme
@@ -98,7 +98,7 @@ type (
 	raw string
 	// literalText is visible text in the layout.
 	literalText string
-	// firstRoundOnly is XML that is written only in the first iteration of a loop, such as a bookmark.
+	// firstRoundOnly is XML, such as a bookmark, that is written only in the first iteration of a loop.
 	firstRoundOnly string
 	// printValue prints a value. lineBreak is the XML of a line break.
 	printValue struct {
@@ -121,9 +121,9 @@ type (
 	}
 	// optional writes its body only if the body prints something.
 	optional struct{ body []op }
-	// visible marks visible content that is not text.
+	// visible marks a place with visible content other than text.
 	visible struct{}
-	// drawingTag is a start tag with the number of a drawing, which must be unique in a document.
+	// drawingTag is a start tag that contains the number of a drawing. The number must be unique in a document.
 	drawingTag struct{ start string }
 )
 
@@ -332,7 +332,7 @@ func satisfiesOperator(operator string, c int) bool {
 	return c >= 0
 }
 
-// eval returns a bool, unlike the and and or functions of Go templates, which return one of their operands.
+// eval returns a bool, unlike the functions "and" and "or" of Go templates, which return one of their operands.
 func (e logical) eval(x *executor) reflect.Value {
 	left := isTrue(e.left.eval(x))
 	switch {

@@ -74,7 +74,7 @@ func (e loopVariable) typ() reflect.Type {
 	return boolType
 }
 
-// unknownName is the error of a placeholder that names a field that doesn't exist.
+// unknownName is the error for a placeholder that names a field that doesn't exist.
 type unknownName struct{ message, suggestion string }
 
 func (e *unknownName) Error() string { return e.message }
@@ -179,7 +179,7 @@ func (p *parser) acceptToken(all ...string) (string, bool) {
 	return p.nextToken(), true
 }
 
-// parsePipeline parses the rule: or { "|" filter [ argument ] }.
+// parsePipeline parses the grammar rule or { "|" filter [ argument ] }, in which or is the rule that parseOr parses.
 func (p *parser) parsePipeline() (expression, error) {
 	e, err := p.parseOr()
 	for err == nil {
@@ -291,7 +291,7 @@ func (p *parser) parsePrimary() (expression, error) {
 	return p.parsePath(t)
 }
 
-// isScalarType reports whether a type is neither a list nor something with fields.
+// isScalarType reports whether a type is a single value rather than a list or something with fields.
 func isScalarType(t reflect.Type) bool {
 	k := dereferenceType(t).Kind()
 	return k != reflect.Slice && k != reflect.Map && !isRecord(dereferenceType(t))

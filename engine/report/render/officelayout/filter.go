@@ -28,7 +28,7 @@ type filter struct {
 	apply   func(v reflect.Value, arg string) any
 }
 
-// filters are the filters by name. docs/layouts.md describes them.
+// filters maps the names of the filters to the filters. They are described in docs/layouts.md.
 var filters = map[string]filter{
 	"label": {accepts: "text", result: textType, apply: func(v reflect.Value, _ string) any { return wording.Label(formatValue(v)) }},
 	"upper": {accepts: "text", result: textType, apply: func(v reflect.Value, _ string) any { return strings.ToUpper(formatValue(v)) }},
@@ -80,7 +80,8 @@ func suggestFilter(name string) string {
 	return "there are " + prose.JoinAnd(all)
 }
 
-// check returns why the filter can't be applied to a value of type t with the argument, or "" if it can.
+// check returns the reason why the filter can't be applied to a value of type t with the given argument, or "" if it
+// can.
 func (f filter) check(t reflect.Type, arg string) string {
 	t = dereferenceType(t)
 	is := describeType(t)
@@ -111,7 +112,7 @@ func (f filter) check(t reflect.Type, arg string) string {
 	return ""
 }
 
-// formatMoment formats a time or date. It returns "" if there is no value, and an invalid date unchanged.
+// formatMoment formats a time or date. It returns "" if there is no value, and returns an invalid date unchanged.
 func formatMoment(v reflect.Value, layout string) string {
 	v = dereference(v)
 	switch {

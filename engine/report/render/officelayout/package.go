@@ -68,7 +68,7 @@ type part struct {
 	output []byte
 }
 
-// copyUnfilled returns a copy of the part as it was before being filled in, to be filled in for one document.
+// copyUnfilled returns a copy of the part before it is filled in. The copy is filled in for one document.
 func (p *part) copyUnfilled() *part {
 	return &part{name: p.name, program: p.program, relations: p.relations}
 }
@@ -161,7 +161,7 @@ func (l *Layout) macrosError() error {
 	return refusalError("the layout contains macros, which reports can't include; save it without macros as .%s", l.format)
 }
 
-// open reads the directory of the file within its limits.
+// open reads the file's zip directory and returns an error if the file exceeds the limits.
 func (l *Layout) open(file []byte) error {
 	kind := map[string]string{"docx": "Word document (.docx)", "pptx": "PowerPoint presentation (.pptx)"}[l.format]
 	if bytes.HasPrefix(file, []byte("\xd0\xcf\x11\xe0")) {
@@ -417,8 +417,8 @@ func isWebLink(to string) bool {
 	return err == nil && slices.Contains([]string{"http", "https", "mailto"}, strings.ToLower(u.Scheme))
 }
 
-// dropAttachedTemplate removes the reference to the template that a document was created from. Word would look for the
-// template, and its path reveals where the author keeps files.
+// dropAttachedTemplate removes the reference to the template that a document was created from, because Word would
+// look for the template, and because the template's path reveals where the author keeps files.
 func (l *Layout) dropAttachedTemplate(relationsName, source string, root *node, dropped []*node) error {
 	for _, n := range dropped {
 		n.parent.children = slices.DeleteFunc(n.parent.children, func(c *node) bool { return c == n })
@@ -530,7 +530,7 @@ func (l *Layout) Write(ctx context.Context, w io.Writer, data *content.LayoutDat
 	return l.writePackage(w, data, made, x.images, deck)
 }
 
-// mediaFolders are the folders of pictures by format.
+// mediaFolders maps each format to its folder for pictures.
 var mediaFolders = map[string]string{"docx": "word/media", "pptx": "ppt/media"}
 
 // fill runs the program of a part.
@@ -628,8 +628,8 @@ func beforeEnd(file, inserted []byte) ([]byte, error) {
 	return slices.Concat(file[:at], inserted, file[at:]), nil
 }
 
-// withTypes returns the list of media types for the document. properties is the name of a part with properties that was
-// added, or "".
+// withTypes returns the list of media types for the document. properties is the name of the properties part if one
+// was added, or "".
 func (l *Layout) withTypes(images *imageStore, deck *deckChange, properties string) []byte {
 	var b strings.Builder
 	known := false
@@ -674,7 +674,8 @@ func (l *Layout) withTypes(images *imageStore, deck *deckChange, properties stri
 	return out
 }
 
-// writeZip writes the parts of a file in their order, with the changed ones replaced, followed by the extra parts.
+// writeZip writes the parts of a file in their original order, with the changed ones replaced, followed by the extra
+// parts.
 func writeZip(w io.Writer, file *zip.Reader, changed map[string][]byte, extra []string) error {
 	z := zip.NewWriter(w)
 	for _, f := range file.File {

@@ -34,7 +34,7 @@ type imageStore struct {
 	charts []chartPart
 }
 
-// chartPart is a part of a chart in the package, with its media type or "".
+// chartPart is a part of a chart in the package. Its media type is "" if none has to be declared.
 type chartPart struct {
 	name, mediaType string
 	data            []byte
@@ -46,7 +46,7 @@ type storedImage struct {
 	width, height float64
 }
 
-// mediaFile is a picture in the package, by its name within the folder media.
+// mediaFile is a picture in the package, identified by its name in the folder media.
 type mediaFile struct {
 	name string
 	data []byte
@@ -62,8 +62,8 @@ type placedImage struct {
 	width, height   float64
 }
 
-// evalImage adds the picture that an expression refers to to the current part, and returns it, or
-// nil if there is none.
+// evalImage evaluates an expression that names a picture. It adds the picture to the current part and returns it, or
+// returns nil if there is none.
 func (x *executor) evalImage(e expression) *placedImage {
 	image := x.evalLayoutImage(e)
 	if image == nil {
@@ -81,7 +81,7 @@ func (x *executor) evalImage(e expression) *placedImage {
 	return &placedImage{x.part.addRelation(relImage, x.media+stored.name), describeImage(image), stored.width, stored.height}
 }
 
-// evalLayoutImage returns the picture that an expression refers to, or nil if there is none.
+// evalLayoutImage returns the picture that an expression names, or nil if there is none.
 func (x *executor) evalLayoutImage(e expression) *content.LayoutImage {
 	v := e.eval(x)
 	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
@@ -163,7 +163,7 @@ func (x *executor) storeImage(image *content.LayoutImage) (out storedImage, err 
 	return out, nil
 }
 
-// fit returns the size of the picture when it is scaled to fit into a box with its proportions kept.
+// fit returns the size of the picture when it is scaled to fit into a box without changing its proportions.
 func (p *placedImage) fit(width, height float64) (w, h int) {
 	scale := math.Min(width/p.width, height/p.height)
 	return int(p.width * scale), int(p.height * scale)
@@ -300,8 +300,8 @@ func (l *compiler) propertiesTagWithoutImage(n *node) string {
 	return n.start
 }
 
-// compilePicture compiles a picture of the layout whose alternative text is {{image …}}: it is replaced with the
-// report's picture, scaled to fit. It returns false for other pictures.
+// compilePicture compiles a picture of the layout whose alternative text is {{image …}}. Such a picture is replaced
+// with one from the report, scaled to fit. It returns false for other pictures.
 func (l *compiler) compilePicture(out *program, n *node) (isImage bool) {
 	properties := n.find("wp:docPr")
 	if n.hasName("p:pic") {
@@ -382,7 +382,7 @@ func (n *node) attrName(local string) string {
 	return "r:" + local
 }
 
-// pictureFrame is a picture in the layout that is replaced with one of the report's.
+// pictureFrame is a picture in the layout that is replaced with a picture from the report.
 type pictureFrame struct {
 	image expression
 	body  []op
@@ -405,7 +405,7 @@ type frameState struct {
 	x, y, w, h int
 }
 
-// frameTag is a start tag within a picture of the layout. It is adapted to the picture that replaces it.
+// frameTag is a start tag within a picture of the layout. It is adapted to the picture from the report.
 type frameTag struct{ start, change string }
 
 func (o frameTag) run(x *executor) {
@@ -429,8 +429,8 @@ func (o frameTag) run(x *executor) {
 	x.out.WriteString(s)
 }
 
-// compilePictureBox compiles a text box of a slide that contains nothing but {{image …}} or {{chart …}}: it is replaced
-// with the picture or chart. It returns false for other shapes.
+// compilePictureBox compiles a text box of a slide that contains nothing but {{image …}} or {{chart …}}. Such a box
+// is replaced with the picture or chart. It returns false for other shapes.
 func (l *compiler) compilePictureBox(out *program, n *node) (isImage bool) {
 	body := n.child("p:txBody")
 	if body == nil {

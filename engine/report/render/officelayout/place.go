@@ -73,8 +73,8 @@ func placeOf(n *node) string {
 	return ""
 }
 
-// splitPartName returns the file name of a part without its number and ending, and the number: "slide" and "3" for
-// "ppt/slides/slide3.xml".
+// splitPartName returns the file name of a part without its number and extension, and the number. For example,
+// "ppt/slides/slide3.xml" yields "slide" and "3".
 func splitPartName(name string) (kind, number string) {
 	base := strings.TrimSuffix(path.Base(name), ".xml")
 	kind = strings.TrimRight(base, "0123456789")

@@ -67,7 +67,7 @@ func (s *schema) load(t reflect.Type) {
 	}
 }
 
-// field returns the field of a type with the given name in JSON. In a map, every name is a valid field.
+// field returns the field of a type that has the given JSON name. In a map, every name is a valid field.
 func (s *schema) field(t reflect.Type, name string) (index []int, fieldType reflect.Type, ok bool) {
 	t = dereferenceType(t)
 	switch {
@@ -167,10 +167,12 @@ func (s *schema) suggestion(scopes []scopeType, inScope, path []string, at int) 
 	return "available fields are " + prose.JoinAnd(all)
 }
 
-// entry is a field that a placeholder can name. If list is set, the placeholder must be in a loop over that list.
+// entry is a field that a placeholder can name. If list is set, the placeholder must be inside a loop over that
+// list.
 type entry struct{ path, list string }
 
-// entriesOf lists the fields of the data down to three levels; for the fields of list items, it includes the list.
+// entriesOf lists the fields of the data, up to three levels deep. A field of a list item is listed together with
+// its list.
 func (s *schema) entriesOf(root reflect.Type) []entry {
 	if known, ok := s.entries[root]; ok {
 		return known

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/internal/opc"
 )
 
-// slide is a slide of a presentation, in the order of the presentation.
+// slide is a slide of a presentation.
 type slide struct {
 	part *part
 	// relationID is the ID of the presentation's relationship to the slide, and number is the slide's position.
@@ -67,7 +67,8 @@ func (l *Layout) readSlides() error {
 	return broken
 }
 
-// slideOf returns the slide for a part that is a slide or the notes of a slide. For other parts, it returns nil.
+// slideOf returns the slide to which a part belongs, either as the slide itself or as its notes. For other parts, it
+// returns nil.
 func (l *Layout) slideOf(p *part) *slide {
 	for _, s := range l.slides {
 		if s.part == p || s.notes == p {
@@ -77,8 +78,8 @@ func (l *Layout) slideOf(p *part) *slide {
 	return nil
 }
 
-// enterSlide prepares the compilation of a slide or its notes: {{#slide …}} anywhere in the text of the slide repeats
-// or omits both. Notes are compiled after their slide, because readTypes sorts the parts.
+// enterSlide prepares the compilation of a slide or its notes. A {{#slide …}} tag anywhere in the text of the slide
+// repeats or omits both. Notes are compiled after their slide, because readTypes sorts the parts.
 func (l *compiler) enterSlide(s *slide, root *node) {
 	switch {
 	case l.part != s.notes:
@@ -161,7 +162,7 @@ type addedPart struct {
 	relations              []relation
 }
 
-// fillSlides fills in the slides: repeated slides once for each item, and omitted slides not at all.
+// fillSlides fills in the slides. Repeated slides are filled in once for each item, and omitted slides not at all.
 func (l *Layout) fillSlides(x *executor) (filled []*part, change *deckChange) {
 	var out []*part
 	d := &deckChange{removed: map[string]bool{}}
@@ -324,7 +325,7 @@ func (d *deckChange) apply(l *Layout, put func(string, []byte)) error {
 	return nil
 }
 
-// idOf returns the number of a slide in the presentation's list, and relationshipID its relationship.
+// idOf returns the ID of a slide in the presentation's list of slides.
 func idOf(n *node) string {
 	for _, a := range n.attrs {
 		if a.Name.Local == "id" && a.Name.Space == "" {

@@ -33,7 +33,7 @@ const (
 
 func (t *tag) isBlock() bool { return t.kind == tagOpen || t.kind == tagElse || t.kind == tagClose }
 
-// newTag returns the placeholder with the given text between its braces.
+// newTag returns the placeholder that has the given text between its braces.
 func newTag(source string) *tag {
 	clean := strings.Join(strings.FieldsFunc(source, func(r rune) bool { return unicode.IsSpace(r) || r == '\u00a0' || r == '\u200b' }), " ")
 	t := &tag{source: clean, rest: clean}
@@ -64,7 +64,8 @@ const maxTagLength = 1000
 // span is the position of a placeholder in a text, including its braces.
 type span struct{ from, to int }
 
-// findTags returns the placeholders in a text. If a placeholder isn't closed, unclosed is its beginning.
+// findTags returns the placeholders in a text. If a placeholder isn't closed, unclosed is the beginning of that
+// placeholder.
 func findTags(text string) (all []span, unclosed string) {
 	for at := 0; ; {
 		open := strings.Index(text[at:], "{{")
@@ -216,7 +217,7 @@ func (l *compiler) extractFromParagraph(p *node, contents map[*node]bool) {
 	}
 }
 
-// splitRuns moves the tags of blocks out of the runs in a paragraph, link or other element that contains runs.
+// splitRuns moves block tags out of the runs in a paragraph, link or other element that contains runs.
 func splitRuns(holder *node) {
 	var out []*node
 	for _, c := range holder.children {
@@ -236,7 +237,7 @@ func hasBlockTag(run *node) bool {
 	})
 }
 
-// splitRun splits a run at the tags of blocks: it returns runs of the same format with the tags between them.
+// splitRun splits a run at its block tags. It returns runs of the same format with the tags between them.
 func splitRun(r *node) (out []*node) {
 	var format *node
 	newRun := func() *node {

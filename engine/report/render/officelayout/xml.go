@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Limits of a part that is read as a tree.
+// Limits on a part that is read as a tree.
 const (
 	maxPartDepth = 300
 	maxPartNodes = 400_000 // in all parts of a layout together
@@ -62,7 +62,7 @@ func (n *node) hasName(names ...string) bool {
 	return slices.Contains(names, n.name)
 }
 
-// attr returns the value of an attribute, by its name without prefix, or "".
+// attr returns the value of the attribute with the given name, without a prefix, or "" if there is none.
 func (n *node) attr(local string) string {
 	if n == nil {
 		return ""
@@ -95,8 +95,8 @@ func (n *node) ancestor(names ...string) *node {
 	return nil
 }
 
-// walk calls f for n and everything below it, in document order. It skips the children of nodes for
-// which f returns false.
+// walk calls f for n and everything below it, in document order. If f returns false for a node, the node's children
+// are skipped.
 func (n *node) walk(f func(*node) bool) {
 	if !f(n) {
 		return
@@ -145,7 +145,8 @@ var errStrict = errors.New(
 	"the file is in Strict Open XML format; in Word or PowerPoint, save it as a normal document (.docx) or presentation (.pptx)",
 )
 
-// parsePart reads a part as a tree. nodes is the remaining number of nodes, which parsePart reduces.
+// parsePart reads a part as a tree. nodes is the number of nodes that may still be read. parsePart subtracts the
+// nodes that it reads.
 func parsePart(data []byte, nodes *int) (*node, error) {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	d.Strict = true
@@ -253,8 +254,8 @@ func escaped(s string) string {
 	return b.String()
 }
 
-// setAttr returns a start tag with the value of an attribute replaced, or added if the tag has none. name has the
-// prefix that the part uses.
+// setAttr returns a start tag in which an attribute has the given value. If the tag doesn't have the attribute, it
+// is added. name includes the prefix that the part uses.
 func setAttr(start, name, value string) string {
 	quoted := name + `="` + escaped(value) + `"`
 	for i := 0; i < len(start); {

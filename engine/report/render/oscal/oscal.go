@@ -147,7 +147,7 @@ func nilIfEmptyList[T any](all []T) *[]T {
 	return &all
 }
 
-// oneLine returns text as a single line without surrounding spaces. If that is empty, it returns fallback.
+// oneLine returns text as a single line without surrounding spaces. If nothing remains, it returns fallback.
 func oneLine(s, fallback string) string {
 	return wording.OrDefault(strings.Join(strings.Fields(s), " "), fallback)
 }
@@ -252,7 +252,7 @@ func (w *oscalWriter) metadataWithParties(title string) models.Metadata {
 	return m
 }
 
-// addParty adds a person or organization to the parties in the metadata and returns its UUID.
+// addParty adds a person or organization to the parties in the metadata, and returns the UUID of that party.
 func (w *oscalWriter) addParty(id, name, kind string) string {
 	key := w.uuidFor("party", kind, id, name)
 	if !w.emitted[key] {
@@ -292,8 +292,8 @@ func (w *oscalWriter) toolOrigins() *[]models.Origin {
 	return &[]models.Origin{{Actors: []models.OriginActor{{Type: "tool", ActorUuid: w.uuidFor("tool")}}}}
 }
 
-// backMatterWithEvidence returns the back matter of a document. Its resources are the catalog, the
-// assessment's documents with their hashes, and those in more.
+// backMatterWithEvidence returns the back matter of a document. Its resources are the catalog, the assessment's
+// documents with their hashes, and the resources in more.
 func (w *oscalWriter) backMatterWithEvidence(more ...models.Resource) *models.BackMatter {
 	out := append([]models.Resource{w.catalogResource()}, more...)
 	for i := range w.Documents {

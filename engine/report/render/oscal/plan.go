@@ -129,7 +129,7 @@ func (w *oscalWriter) planItemRisk(it *api.POAMItem) models.Risk {
 	}
 }
 
-// remediationResponse returns the response to a risk that a plan item describes, with its milestones.
+// remediationResponse returns the planned response to a risk, as described by a plan item and its milestones.
 func (w *oscalWriter) remediationResponse(it *api.POAMItem) models.Response {
 	r := models.Response{
 		UUID:        w.uuidFor("response", it.ID),

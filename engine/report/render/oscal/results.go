@@ -253,8 +253,7 @@ func itemTitle(it *api.Item) string {
 	return oneLine(it.ControlCode+" "+it.ControlTitle, "No control")
 }
 
-// toImplementationStatus converts an implementation status to that of OSCAL. It returns nil if OSCAL has no
-// equivalent.
+// toImplementationStatus converts an implementation status to its OSCAL equivalent, or returns nil if there is none.
 func toImplementationStatus(s api.Implementation) *models.ImplementationStatus {
 	state := map[api.Implementation]string{api.Implemented: "implemented", api.PartiallyImplemented: "partial", api.Planned: "planned"}[s]
 	if state == "" {

@@ -23,8 +23,8 @@ func (p *pdfWriter) drawBlocks(all []block.Block) {
 	}
 }
 
-// heightOfPictureAfterText returns the height of a picture that follows a single paragraph, so that
-// both can be kept with their heading. It returns 0 if the blocks don't begin like that.
+// heightOfPictureAfterText returns the height of a picture that follows a single paragraph, so that both can be kept
+// together with their heading. If the blocks don't begin with a paragraph and a picture, it returns 0.
 func (p *pdfWriter) heightOfPictureAfterText(all []block.Block) float64 {
 	if len(all) < 2 {
 		return 0
@@ -110,7 +110,7 @@ func (p *pdfWriter) drawBlock(b block.Block) {
 	}
 }
 
-// bodyTextSize returns the size of body text. It is smaller inside items, which have a strip at their side.
+// bodyTextSize returns the size of body text. It is smaller inside items, which are marked by a strip at the side.
 func (p *pdfWriter) bodyTextSize() float64 {
 	if len(p.strips) > 0 {
 		return pdfSmallSize
@@ -268,7 +268,8 @@ func (p *pdfWriter) drawQuote(q block.Quote) {
 // maxUnbrokenCard is the share of a page up to which a card isn't split across pages.
 const maxUnbrokenCard = 0.45
 
-// cardStartHeight returns the height of the part of a card that must be on one page: all of it unless it is long.
+// cardStartHeight returns the height of the part of a card that must not be split across pages, which is the whole
+// card unless it is long.
 func (p *pdfWriter) cardStartHeight(b block.Card) float64 {
 	h := p.estimateHeight(b.Blocks) + 24
 	if h > maxUnbrokenCard*(p.bottom()-pdfTop) {
@@ -277,8 +278,8 @@ func (p *pdfWriter) cardStartHeight(b block.Card) float64 {
 	return max(80, h)
 }
 
-// estimateHeight estimates the height of blocks from the length of their texts, without laying them out. Blocks higher
-// than a page count as one page.
+// estimateHeight estimates the height of blocks from the length of their texts, without laying them out. A block
+// that is higher than a page counts as one page.
 func (p *pdfWriter) estimateHeight(blocks []block.Block) (h float64) {
 	const letter = 0.5 // average width of a letter, as a share of the text size
 	page := p.bottom() - pdfTop

@@ -24,7 +24,7 @@ type Fonts struct {
 // maxInstalledFonts is the maximum number of installed fonts that a report uses.
 const maxInstalledFonts = 4
 
-// fallbackFor returns the font outside the built-in fonts that can show a character, or nil if there is none. If
+// fallbackFor returns the font, other than the built-in ones, that can show a character, or nil if there is none. If
 // load is set, installed fonts are loaded when they are needed.
 func (p *pdfWriter) fallbackFor(r rune, load bool) *face {
 	for _, f := range p.fonts.fallbacks {
@@ -61,8 +61,8 @@ func newFallback(name string, data []byte) (*face, error) {
 	return newFace(name, data)
 }
 
-// checkCharacter returns an error if writing a character with the font fails. This check is needed because the library
-// doesn't validate font tables and may panic.
+// checkCharacter returns an error if a character can't be written with the font. This check is needed because the
+// library doesn't validate font tables and may panic.
 func (f *face) checkCharacter(r rune) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -77,7 +77,7 @@ func (f *face) checkCharacter(r rune) (err error) {
 	return file.Output(io.Discard)
 }
 
-// fullName returns the name of the font that users know.
+// fullName returns the font's name in the form that users know.
 func (f *face) fullName() string {
 	name, err := f.font.Name(&f.buf, sfnt.NameIDFull)
 	if err != nil {

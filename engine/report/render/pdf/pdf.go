@@ -172,7 +172,7 @@ func (p *pdfWriter) describeFallbacks() (s string) {
 	return s
 }
 
-// newPage starts a new page. If this splits tables, it repeats their headers.
+// newPage starts a new page. If it splits a table, it repeats the table's header.
 func (p *pdfWriter) newPage() {
 	p.endMark()
 	p.file.AddPage()
@@ -264,7 +264,7 @@ func (p *pdfWriter) drawRule(x1, y1, x2, y2, width float64, c drawing.ColorName)
 	p.file.Line(x1, y1, x2, y2)
 }
 
-// drawText writes text that is known to fit into the line. y is the position of the baseline.
+// drawText writes text that is known to fit on the line. y is the position of the baseline.
 func (p *pdfWriter) drawText(x, y float64, f *face, size float64, c drawing.ColorName, s string) {
 	p.startMark()
 	if n := &p.current; n.page != p.file.PageNo() || n.face != f || n.size != size {
@@ -454,7 +454,7 @@ func (p *pdfWriter) startChapter(blocks []block.Block) {
 	p.addSpaceUnlessAtTop(26)
 }
 
-// chapterShare is the minimum empty share of a page on which a chapter may start.
+// chapterShare is the share of a page that must still be empty for a new chapter to start on the page.
 const chapterShare = 0.4
 
 func (p *pdfWriter) drawChapter(s *block.Section) {
@@ -489,16 +489,16 @@ func (p *pdfWriter) addBookmark(text string, level int) {
 	p.file.Bookmark(p.replaceMissingGlyphs(text), level, p.cursorY)
 }
 
-// returnToPage continues an earlier page. The library writes the color of a text only if it differs from the last fill
-// color, even if that was set on another page. Therefore, the fill color has to be set again.
+// returnToPage continues an earlier page. The library writes the color of a text only if it differs from the last
+// fill color, even if that color was set on another page. Therefore, returnToPage sets the fill color again.
 func (p *pdfWriter) returnToPage(n int) {
 	p.file.SetPage(n)
 	p.current.page = 0
 	p.setFillColor(drawing.Paper)
 }
 
-// drawHeadersAndResolveLinks draws the headers and footers of all pages, and fills in the page
-// numbers and link targets that were not known until then.
+// drawHeadersAndResolveLinks draws the headers and footers of all pages, and fills in the page numbers and link
+// targets, which are known only at the end.
 func (p *pdfWriter) drawHeadersAndResolveLinks() {
 	last := p.file.PageCount()
 	for n := 1; n <= last; n++ {

@@ -75,7 +75,7 @@ func (p *pdfWriter) drawTableRows(t block.Table, widths []float64) {
 	p.addSpaceUnlessAtTop(8)
 }
 
-// minBarWidth is the minimum width of a bar. The segments of a narrower bar would be indistinguishable.
+// minBarWidth is the minimum width of a bar. In a narrower bar, the segments could not be told apart.
 const minBarWidth = 75.0
 
 // headAndFirstRowHeight returns the height of a table's header and first row, which must be on the same page.

@@ -17,7 +17,7 @@ import (
 // drawing marks the pieces on the pages, and the tree of elements that they belong to is added to
 // the finished file (ISO 32000-1, 14.7 and 14.8).
 
-// element is an element of the structure.
+// element is an element of the document's logical structure, such as a heading or a table.
 type element struct {
 	kind, alt string
 	parent    int32
@@ -29,7 +29,7 @@ type element struct {
 // mark is a piece of an element: the marked content with the given ID on a page.
 type mark struct{ page, id int32 }
 
-// structure collects the elements while pages are drawn.
+// structure collects the elements of the document's logical structure while pages are drawn.
 type structure struct {
 	elements []element // the first is the document
 	current  int
@@ -73,7 +73,7 @@ func (p *pdfWriter) drawInElement(element int, draw func()) {
 	p.tags.current = before
 }
 
-// asArtifact calls draw and marks everything that it draws as decoration, which is not read aloud.
+// asArtifact calls draw and marks everything that it draws as decoration, which screen readers skip.
 func (p *pdfWriter) asArtifact(draw func()) {
 	if p.tags.artifact {
 		draw()
@@ -87,8 +87,8 @@ func (p *pdfWriter) asArtifact(draw func()) {
 	p.file.RawWriteStr("EMC")
 }
 
-// startMark begins a piece of the current element, unless one has already begun. Text outside of
-// any element becomes a paragraph.
+// startMark begins a new piece of the current element, unless a piece has already been begun. Text outside of any
+// element becomes a paragraph.
 func (p *pdfWriter) startMark() {
 	t := &p.tags
 	if t.artifact || t.marked > 0 {
@@ -271,7 +271,7 @@ func readCrossReferences(file []byte) (offsets []int, end, root, info int, err e
 	return offsets, end, root, info, nil
 }
 
-// updater appends objects to a file. Small ones are packed into compressed streams.
+// updater appends objects to a PDF file. Small objects are packed into compressed streams.
 type updater struct {
 	base    int // size of the file before out
 	out     []byte
@@ -284,10 +284,10 @@ type updater struct {
 	err     error
 }
 
-// maxPacked is the maximum number of objects in a stream.
+// maxPacked is the maximum number of objects in an object stream.
 const maxPacked = 1000
 
-// put writes an object.
+// put writes an object to the file.
 func (x *updater) put(n int, object []byte) {
 	x.offsets[n] = x.base + len(x.out)
 	x.out = append(x.out, fmt.Sprintf("%d 0 obj\n", n)...)

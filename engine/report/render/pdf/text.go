@@ -36,8 +36,8 @@ type fontSet struct {
 	fallbacks                   []*face // for characters missing from these
 }
 
-// newFontSet loads the fonts. Fonts cache lookups, so each report has its own set. named is an
-// optional font for other characters.
+// newFontSet loads the fonts. Each report has its own set, because fonts cache lookups. named is an optional font
+// for characters that the built-in fonts lack.
 func newFontSet(named []byte) (s fontSet, err error) {
 	for _, f := range []struct {
 		to   **face
@@ -319,7 +319,8 @@ func (p *pdfWriter) breakLines(words []word, width float64) []textLine {
 	return out
 }
 
-// appendWord appends a word to a line. If it has the same style as the last run, it is added to that run.
+// appendWord appends a word to a line. If the word has the same style as the line's last run, it becomes part of
+// that run.
 func (l *textLine) appendWord(w word, space, pad float64) {
 	for i, r := range w.runs {
 		gap := 0.0
@@ -350,7 +351,7 @@ func (r textRun) canMergeWith(previous textRun) bool {
 	return r.badge == previous.badge && (r.badge != "" || r.textStyle == previous.textStyle && r.ref == previous.ref)
 }
 
-// spacesForGap returns the number of spaces that correspond to a gap. It is at least 1, unless the gap is 0.
+// spacesForGap returns how many spaces correspond to a gap: at least 1, unless the gap is 0.
 func spacesForGap(gap float64, st textStyle) int {
 	if gap == 0 {
 		return 0
@@ -358,7 +359,7 @@ func spacesForGap(gap float64, st textStyle) int {
 	return max(1, int(gap/st.face.textWidth(" ", st.size)+0.5))
 }
 
-// splitWord splits a word that is too long for one line into a part that fits and the rest.
+// splitWord splits a word that is too long for one line into a part that fits and the remainder.
 func splitWord(w word, width float64) (first, rest word) {
 	first.blanks, first.newLine = w.blanks, w.newLine
 	full := false

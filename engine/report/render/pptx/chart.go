@@ -15,13 +15,14 @@ import (
 
 const nsChart = "http://schemas.openxmlformats.org/drawingml/2006/chart"
 
-// patterns maps the patterns of fills to those of PowerPoint. They distinguish fills in grayscale.
+// patterns maps the patterns of fills to the corresponding PowerPoint patterns, which distinguish fills in
+// grayscale.
 var patterns = map[drawing.Hatch]string{
 	drawing.Diagonal: "wdUpDiag", drawing.Crossed: "diagCross", drawing.Dotted: "pct20", drawing.Horizontal: "ltHorz",
 	drawing.Vertical: "ltVert", drawing.SparseDotted: "pct5",
 }
 
-// addChart adds a chart with a workbook of its numbers, which PowerPoint opens for editing.
+// addChart adds a chart, together with a workbook of the chart's numbers, which PowerPoint opens for editing.
 func (x *slideWriter) addChart(s *content.Slide, in box) error {
 	c := s.Chart
 	x.charts++
@@ -59,8 +60,8 @@ func ChartGraphic(relationID string) string {
 		nsChart, relationID)
 }
 
-// ChartParts returns the parts of a native chart: its XML, whose relationship rId1 must point to the workbook, and the
-// workbook of its numbers. columns selects vertical bars.
+// ChartParts returns the parts of a native chart: the chart's XML and a workbook that contains its numbers. The
+// relationship rId1 of the XML must point to the workbook. If columns is set, the bars are vertical.
 func ChartParts(c *workbook.Chart, columns bool, p workbook.Properties) (chart, numbers []byte, err error) {
 	if numbers, err = chartWorkbook(c, p); err != nil {
 		return nil, nil, fmt.Errorf("write the chart's data: %w", err)
@@ -101,7 +102,7 @@ func chartWorkbook(c *workbook.Chart, p workbook.Properties) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// fillXML returns the fill of a series: a color with the pattern that belongs to it.
+// fillXML returns the fill of a series: a color and the pattern that belongs to it.
 func fillXML(theme drawing.Theme, n drawing.ColorName) string {
 	color := theme.Color(n).HexDigits()
 	if pattern := patterns[drawing.HatchOf(n)]; pattern != "" {
@@ -116,7 +117,8 @@ func chartTextXML(size int, color string) string {
 		`</a:defRPr></a:pPr><a:endParaRPr lang="en-US"/></a:p></c:txPr>`, size, color)
 }
 
-// chartXML returns the chart: stacked bars, horizontal or vertical, or a radar.
+// chartXML returns the XML of a chart, which is either a stacked bar chart (horizontal or vertical) or a radar
+// chart.
 func chartXML(theme drawing.Theme, c *workbook.Chart, columns bool) string {
 	radar := c.Type == workbook.ChartRadar
 	var series strings.Builder

@@ -45,7 +45,7 @@ type writer struct {
 	charts int
 }
 
-// Write writes a presentation. The same slides give the same bytes.
+// Write writes a presentation. The same slides always give the same bytes.
 func Write(w io.Writer, d Document) error {
 	x := &writer{doc: d, parts: map[string][]byte{}}
 	x.addFrame()
@@ -102,15 +102,16 @@ const (
 	typePrefix = "application/vnd.openxmlformats-officedocument.presentationml."
 )
 
-// escapeXML escapes text for XML. Characters that XML doesn't allow become U+FFFD. Braces are
-// escaped, so that they are not interpreted as color names.
+// escapeXML escapes text for XML. Characters that XML doesn't allow become U+FFFD. Braces are escaped too, because
+// text in braces would be interpreted as the name of a color.
 func escapeXML(s string) string {
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(s)) // writing to a buffer can't fail
 	return strings.NewReplacer("{", "&#123;", "}", "&#125;").Replace(b.String())
 }
 
-// relationsXML returns a part of relationships; each is an id, a type without its prefix, and a target.
+// relationsXML returns the XML of a relationships part. Each argument consists of an ID, a type without its prefix,
+// and a target.
 func relationsXML(all ...[3]string) string {
 	var b strings.Builder
 	b.WriteString(`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`)
@@ -239,7 +240,7 @@ func (x *writer) addPresentation() {
 	x.addXML("ppt/_rels/presentation.xml.rels", "", relationsXML(all...))
 }
 
-// themeXML defines the report's colors, and fonts that every office program has.
+// themeXML defines the report's colors, and uses fonts that every office program has.
 const themeXML = `<a:theme xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" name="Report">` +
 	`<a:themeElements><a:clrScheme name="Report">` +
 	`<a:dk1><a:srgbClr val="{ink}"/></a:dk1><a:lt1><a:srgbClr val="{paper}"/></a:lt1>` +
@@ -262,8 +263,8 @@ const (
 	themeEffect = `<a:effectStyle><a:effectLst/></a:effectStyle>`
 )
 
-// colorPlaceholder returns the placeholder for a color, which addXML replaces. Colors for text on a
-// fill have their own names.
+// colorPlaceholder returns a placeholder for a color, which addXML replaces with the color. Text on a fill has
+// colors with names of their own.
 func (x *writer) colorPlaceholder(n drawing.ColorName) string {
 	return x.doc.Frame.Theme.Color(n).HexDigits()
 }

@@ -150,8 +150,8 @@ func (x *slideWriter) nextID() int {
 	return x.id
 }
 
-// addSlide adds a slide with tiles at the top, followed by a chart next to texts or a table, or by
-// texts above a table.
+// addSlide adds a slide. It has tiles at the top and, below them, either a chart next to texts or a table, or texts
+// above a table.
 func (x *writer) addSlide(index int, s *content.Slide) error {
 	w := &slideWriter{writer: x, id: 2}
 	layout, kind := "slideLayout2.xml", "title"
@@ -275,7 +275,8 @@ func textLines(text string, size, width int) int {
 	return lines
 }
 
-// fitText returns the largest size up to the given one, in hundredths of a point, in which the texts fit into a box.
+// fitText returns the largest text size that lets the texts fit into a box, in hundredths of a point. It is at most
+// size.
 func fitText(all []content.SlideText, size int, in box) int {
 	for size > 1200 && textHeight(all, size, in.w-230_000) > in.h {
 		size -= 100
@@ -283,7 +284,7 @@ func fitText(all []content.SlideText, size int, in box) int {
 	return size
 }
 
-// textHeight returns the total height of texts, one below the other.
+// textHeight returns the total height of texts that are placed one below the other.
 func textHeight(all []content.SlideText, size, width int) (h int) {
 	for _, t := range all {
 		h += linesHeight(textLines(t.Lead+t.Text, size, width), size) + 8*emuPerPoint

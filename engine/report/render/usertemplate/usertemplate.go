@@ -45,15 +45,15 @@ type templateBudget struct {
 	depth int
 }
 
-// templateLimitError is the error of a template that was stopped because it exceeded a limit.
+// templateLimitError is the error for a template that was stopped because it exceeded a limit.
 type templateLimitError string
 
 func (s templateLimitError) Error() string { return string(s) }
 
-// templateStepCost is the fixed cost of a step, to which the cost of the step's work is added.
+// templateStepCost is the fixed cost of a step. The cost of the work that the step does is added to it.
 const templateStepCost = 4
 
-// spendSteps counts steps of a template, and returns an error if there are too many or the time is over.
+// spendSteps counts steps of a template. It returns an error if there are too many steps or if the time is up.
 func (b *templateBudget) spendSteps(n int) error {
 	before := b.steps
 	if b.steps += n + templateStepCost; b.steps > maxTemplateSteps {
@@ -69,8 +69,8 @@ func (b *templateBudget) spendSteps(n int) error {
 	return nil
 }
 
-// functions returns the functions that templates may call. Built-in functions that build text are replaced
-// with ones that limit its length. Those that declare text as safe are not available.
+// functions returns the functions that templates may call. Built-in functions that build text are replaced with ones
+// that limit the text's length. Functions that declare text as safe are not available.
 func (b *templateBudget) functions() map[string]any {
 	bounded := func(s string, err error) (string, error) {
 		if err == nil && len(s) > maxTemplateText {
@@ -298,8 +298,7 @@ func parseTemplate(b *templateBudget, source, format string) (customTemplate, er
 	return nil, api.Invalid("format", "custom templates support the formats html and md, not %q", format)
 }
 
-// Write executes a user's template and writes the result. The data for the template is the JSON form of
-// report.
+// Write executes a user's template and writes the result. The template's data is the JSON form of report.
 func Write(ctx context.Context, w io.Writer, report any, source, format string) error {
 	ctx, cancel := context.WithTimeout(ctx, maxTemplateDuration)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// sheetBuilder converts blocks to the lines of a sheet. Each column is as wide as its widest content requires.
+// sheetBuilder converts blocks to the lines of a sheet. Each column is as wide as its widest content.
 type sheetBuilder struct {
 	widths []float64
 	lines  []workbook.Line
