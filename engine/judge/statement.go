@@ -28,7 +28,7 @@ var (
 // Statements returns the requirements of a control. Evidence is searched for each of them separately.
 func Statements(c api.Control) []string { return newControlStatements(c).statements }
 
-// controlStatements holds the statements of a control, that is, the requirements to find evidence for.
+// controlStatements holds the statements of a control, that is, the requirements for which to find evidence.
 type controlStatements struct {
 	hasOwnCriteria bool   // whether our own criteria cover it
 	topic          string // the topic, in words that documents use
@@ -36,10 +36,10 @@ type controlStatements struct {
 	source         api.StatementSource
 }
 
-// newControlStatements returns the requirements of a control to find evidence for, at most eight.
-// They come from the control's assessment objectives. If these only repeat the description, they
-// come from our own criteria for the control's code or, if there are none, from its description,
-// question or title, without the standard opening phrases of frameworks.
+// newControlStatements returns up to eight requirements of a control for which to find evidence. They come from the
+// control's assessment objectives. If these only repeat the description, they come from our own criteria for the
+// control's code or, if there are none, from its description, question or title, without the standard opening phrases
+// of frameworks.
 func newControlStatements(c api.Control) controlStatements {
 	w := controlStatements{topic: c.Title}
 	ours, known := matchingOwnCriteria(c)

@@ -173,8 +173,8 @@ func joinTopicNames(d *preparedStatement) string {
 	return strings.Join(names, " ")
 }
 
-// strongestWithVerdict returns the passage with the given verdict that has the highest coverage, or nil if there
-// is none. On a tie, it is the first.
+// strongestWithVerdict returns the passage with the given verdict that has the highest coverage, or nil if there is
+// none. If there is a tie, it returns the first.
 func strongestWithVerdict(verdicts []passageVerdict, verdict string) *passageVerdict {
 	var b *passageVerdict
 	for i := range verdicts {
@@ -255,7 +255,7 @@ const maxQuotesPerVerdict = 3 // per statement and verdict
 //	affirmed                  → covered
 //	mostly stated  and denied → conflicting, or partial as above
 //	denied         and planned → planned
-//	otherwise: denied, planned (unless partly stated with more coverage), partly, template, missing, in this order
+//	otherwise the first that applies: denied, planned (unless partly stated with more coverage), partly, template, missing
 func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) {
 	yes, part := strongestWithVerdict(verdicts, VerdictCovered), strongestWithVerdict(verdicts, VerdictPartial)
 	no, plan, blank := strongestWithVerdict(

@@ -6,10 +6,11 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// setByPrefix begins the reason of an SoA line whose status a user set. The user's name follows.
+// setByPrefix is the start of the reason stored with an SoA line whose status was set by a user. The user's name
+// follows.
 const setByPrefix = "Set by "
 
-// StatusSetByReason returns the reason of an SoA line whose status the named user set.
+// StatusSetByReason returns the reason stored with an SoA line whose status was set by the named user.
 func StatusSetByReason(userName string) string { return setByPrefix + userName + "." }
 
 // UserWhoSetStatus returns the user who overrode the status, or "" if the status is automatic.

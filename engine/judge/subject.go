@@ -50,7 +50,7 @@ func (s *Session) judgeWholeControl(ctx context.Context, c api.Control, w contro
 	return denial, plan, nil
 }
 
-// strongerOf returns the verdict with the higher coverage, or a on a tie. Either argument may be nil.
+// strongerOf returns the verdict with the higher coverage. If there is a tie, it returns a. Either argument may be nil.
 func strongerOf(a, b *passageVerdict) *passageVerdict {
 	if a == nil || b != nil && b.coverage > a.coverage {
 		return b

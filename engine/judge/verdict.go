@@ -157,9 +157,8 @@ func (s *Session) judgePassage(d *preparedStatement, c *analyzedPassage, score f
 // verdictOrder is the order in which judgePassage returns verdicts.
 var verdictOrder = [...]string{VerdictCovered, VerdictPartial, VerdictDenied, VerdictPlanned, VerdictTemplate}
 
-// isUninformativeSentence reports whether sentence i states nothing: it is a fragment other than a
-// list item, an answer or a blank to be filled in, or it only gives the document's status or
-// version.
+// isUninformativeSentence reports whether sentence i states nothing. This is so if it only gives the document's status
+// or version, or if it is a fragment and neither a list item nor an answer nor a blank to be filled in.
 func (c *passageAnalysis) isUninformativeSentence(i int) bool {
 	cur := &c.Sentences[i]
 	if text.IsStatusLine(cur.Text) {
@@ -316,8 +315,8 @@ func (d *preparedStatement) recordPlanTopicAndMatch(r *passageVerdict, c *analyz
 	return r.namesTopic || r.coverage >= coverPlan
 }
 
-// isStepOfUntickedChecklist reports whether a sentence is a step of a checklist in a procedure,
-// with no step ticked. Such a step is an instruction rather than a form field.
+// isStepOfUntickedChecklist reports whether a sentence is a step in a procedure's checklist in which no step is ticked.
+// Such a step is an instruction rather than a form field.
 func (c *analyzedPassage) isStepOfUntickedChecklist(s *text.Sentence) bool {
 	return s.Item && text.StartsWithUntickedBox(s.Placeholder) && strings.Count(s.Text, "[") <= 1 && c.category == "procedure" &&
 		!tickedBoxPattern.MatchString(c.Passage.Text)

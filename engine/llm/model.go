@@ -26,7 +26,7 @@ type Request struct {
 	Schema json.RawMessage
 	// MaxTokens limits the length of the answer.
 	MaxTokens int
-	// Seed makes a sampling model repeatable; 0 means DefaultSeed. The temperature is always 0.
+	// Seed makes a model's random choices reproducible; 0 means DefaultSeed. The temperature is always 0.
 	Seed int
 }
 
@@ -92,8 +92,8 @@ type Options struct {
 	Timeout time.Duration // per request; 0 means DefaultTimeout
 	// Concurrency is how many requests may be in progress at the same time; 0 means 1.
 	Concurrency int
-	// KeepAlive is how long ollama keeps the model in memory after a request; 0 means ollama's
-	// default, a negative value forever.
+	// KeepAlive is how long ollama keeps the model in memory after a request; 0 means ollama's default, and a negative
+	// value means forever.
 	KeepAlive time.Duration
 	// HTTP sends the requests; nil means a default transport that follows no redirects.
 	HTTP http.RoundTripper

@@ -36,7 +36,7 @@ type Options struct {
 	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 	// Agent is the User-Agent of requests, such as "service/0.1.0".
 	Agent string
-	// Tracer traces deliveries, or nil.
+	// Tracer traces deliveries. It may be nil.
 	Tracer *tracing.Tracer
 	// ExtraKinds are further kinds of event receivers besides webhooks.
 	ExtraKinds []delivery.ReceiverKind
@@ -320,5 +320,5 @@ func urlHost(address string) string {
 	return u.Host
 }
 
-// errSecretUnreadable is returned if no known key can decrypt a secret.
+// errSecretUnreadable is returned if a secret can't be decrypted with any known key.
 var errSecretUnreadable = fmt.Errorf("%w; rotate it", secretbox.ErrUnknownKey)

@@ -112,8 +112,8 @@ func (s *Service) postDelivery(ctx context.Context, w *store.Webhook, d *store.D
 
 type signatureHeaders struct{ at, text string }
 
-// sign computes the signatures of the Standard Webhooks specification: an HMAC-SHA256 over ID, time and
-// body with each secret that is currently valid.
+// sign computes the signatures required by the Standard Webhooks specification: an HMAC-SHA256 over ID, time and body
+// with each secret that is currently valid.
 func (s *Service) sign(w *store.Webhook, d *store.Delivery) (signatureHeaders, error) {
 	now := s.Clock()
 	out := signatureHeaders{at: strconv.FormatInt(now.Unix(), 10)}

@@ -16,8 +16,8 @@ var checkStatements = []reading.Statement{
 	{Topic: "orchestra", Text: "The glass trumpets are tuned in the cellar on each leap day."},
 }
 
-// newCheckStatement returns the check statement for a prompt, chosen by the hashes of its passages.
-// A repeated prompt gets a different one.
+// newCheckStatement returns the check statement for a prompt, chosen by the hashes of its passages. For a repeated
+// prompt, it returns a different one.
 func newCheckStatement(numbers map[string]int, repeated bool) reading.Statement {
 	n := len(numbers)
 	for hash := range numbers {

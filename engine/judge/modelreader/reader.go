@@ -30,8 +30,8 @@ type Statement struct {
 
 // Outcome holds the result of reading a statement's passages with a model.
 type Outcome struct {
-	// Readings has one reading per passage of the statement, in order. It is the zero Reading for
-	// passages without a valid answer.
+	// Readings has one reading per passage of the statement, in order. Passages without a valid answer have the zero
+	// Reading.
 	Readings []reading.Reading
 	// Dropped counts findings whose quote isn't in its passage or is only a heading, or that were otherwise invalid.
 	Dropped int

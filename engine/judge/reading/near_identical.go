@@ -39,7 +39,7 @@ func nearIdentical(a, b fingerprint) bool {
 	return float64(shared) >= minNearIdenticalness*float64(len(inA)+len(inB)-shared)
 }
 
-// shingles returns the hashes of a text's sequences of five words, sorted.
+// shingles returns the sorted hashes of all sequences of five words in a text.
 func shingles(words []word) (out []uint64) {
 	for i := 0; i == 0 || i+shingleWords <= len(words); i++ {
 		h := fnv.New64a()

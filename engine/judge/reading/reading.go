@@ -96,7 +96,7 @@ type Reading struct {
 // IsRead reports whether the reader has read the passage.
 func (r Reading) IsRead() bool { return r.Label != "" }
 
-// Reader reads passages for statements.
+// Reader determines what passages show about statements.
 type Reader interface {
 	// Name returns the name and version of the reader. It changes whenever the reader's answers may change.
 	Name() string

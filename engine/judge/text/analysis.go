@@ -39,8 +39,8 @@ type Sentence struct {
 	Disclaimed     bool           // under a heading or introduction that says that it isn't done
 }
 
-// Copy returns a copy of a sentence that doesn't keep the other sentences of its passage in memory. It has no stems, so it
-// can't be matched with a Wording.
+// Copy returns a copy of a sentence that doesn't keep the other sentences of its passage in memory. The copy has no
+// stems, so it can't be matched with a Wording.
 func (s *Sentence) Copy() *Sentence {
 	out := *s
 	out.stems, out.affirmedStems = Stems{}, Stems{}

@@ -143,7 +143,7 @@ func wordsWithin(words []word, from, to int) []word {
 	return words[first:last]
 }
 
-// deniesAnyOf reports whether a clause with one of the words is denied.
+// deniesAnyOf reports whether a clause that contains one of the words is denied.
 func (s *Stance) deniesAnyOf(words []word) bool {
 	for _, w := range words {
 		if s.Denied&(1<<w.clause) != 0 {

@@ -53,8 +53,8 @@ var (
 	// imaginedNouns are nouns for settings that aren't real.
 	imaginedNouns = wordSet(`film films movie novel story tale fable saga comic episode scenario option variant alternative simulation game dream fantasy
 		utopia theory paper ideal perfect thought book play series`)
-	// rivalNouns are people and organizations that are never part of the organization.
-	// outsiderNouns are outsiders in a reporting frame.
+	// rivalNouns are nouns for people and organizations that are never part of the organization. outsiderNouns refer to
+	// outsiders if they occur in a frame that reports a statement.
 	rivalNouns = wordSet(`competitor competitors rival rivals bidder bidders tenderer tenderers tenderers proposer proposers offeror offerors
 		applicant applicants researchers scientists authors analysts journalists politicians airline students learners pupils players`)
 	outsiderNouns = wordSet(`vendor vendors supplier suppliers customer customers client clients salesman salesperson seller brochure consultant

@@ -27,8 +27,7 @@ var expiryPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:r[ua]ns? out|expire[sd]?|lapse[sd]?|(?:is |was )?valid (?:until|to|through|till))(?: on| in| at the end of)? (\d{4}-\d{2}-\d{2}|(?:\d{1,2}\.? )?(?:` + MonthNames + `) (?:\d{1,2},? )?20\d\d)\b`,
 )
 
-// ExpiryDate returns the date on which something expires according to a sentence, as written, and the end of
-// that day or month.
+// ExpiryDate returns the expiry date that a sentence states, as written there, and the end of that day or month.
 func ExpiryDate(text string) (date string, end time.Time, ok bool) {
 	if m := expiryPattern.FindStringSubmatch(text); m != nil {
 		end, ok = endOfPeriod(m[1])
@@ -42,7 +41,7 @@ var planDatePattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:by|until|before|for|in|during|end of|later than)(?: the)?(?: end of)? (\d{4}-\d{2}(?:-\d{2})?|q[1-4][ /-]?20\d\d|(?:\d{1,2}\.? )?(?:` + MonthNames + `) (?:\d{1,2},? )?20\d\d)\b`,
 )
 
-// PlannedEnd returns the end of the day, month or quarter for which something is planned in a sentence.
+// PlannedEnd returns the end of the day, month or quarter for which a sentence says that something is planned.
 func PlannedEnd(text string) (time.Time, bool) {
 	if m := planDatePattern.FindStringSubmatch(text); m != nil {
 		return endOfPeriod(m[1])

@@ -271,8 +271,8 @@ func findPartialShare(text string) (words string, isNone bool) {
 	return "", false
 }
 
-// soleQuantity returns the only quantity that has the same unit and recurrence as like. It returns false if
-// there isn't exactly one.
+// soleQuantity returns the only quantity whose unit and recurrence match those of like. It returns false if there isn't
+// exactly one such quantity.
 func soleQuantity(quantities []Quantity, like Quantity) (Quantity, bool) {
 	var q Quantity
 	n := 0

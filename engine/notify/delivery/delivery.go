@@ -108,7 +108,7 @@ type Receiver struct {
 	ID, OrganizationID string
 	CreatedAt          time.Time
 	Enabled            bool
-	// SubscribesTo reports whether it subscribes to events of a type.
+	// SubscribesTo reports whether the receiver subscribes to events of the given type.
 	SubscribesTo func(event string) bool
 }
 
@@ -137,7 +137,7 @@ type ReceiverKind interface {
 // SendError is an error that also determines whether and when to retry.
 type SendError struct {
 	Reason string
-	// RetryAfter is the minimum time until the next attempt; Permanent means that there is none.
+	// RetryAfter is the minimum time until the next attempt; Permanent means that there is no next attempt.
 	RetryAfter time.Duration
 	Permanent  bool
 }
@@ -165,7 +165,7 @@ type Options struct {
 	// NewTicker returns a channel that ticks at this interval until stop is called.
 	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 	Kinds     []ReceiverKind
-	// Tracer traces deliveries, or nil.
+	// Tracer traces deliveries. It may be nil.
 	Tracer *tracing.Tracer
 }
 
@@ -221,8 +221,8 @@ func (l *Dispatcher) Close() {
 	l.working.Wait()
 }
 
-// Wake makes the dispatcher look for due deliveries of a receiver. Call it after a change other
-// than an event that makes a delivery due.
+// Wake makes the dispatcher look for due deliveries of a receiver. Call it when a delivery becomes due for a reason
+// other than a new event.
 func (l *Dispatcher) Wake(organizationID, receiverID string) {
 	if l.DB.IsLeader() { // else the process that sends finds it in the store
 		l.lanes.wake(laneKey{organizationID, receiverID}, l.Clock())

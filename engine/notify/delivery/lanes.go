@@ -22,8 +22,8 @@ const (
 	// restAfterFailure is how long a lane waits after a failed attempt before it sends its next deliveries.
 	restAfterFailure = 2 * time.Second
 	// searchInterval is the time between two searches for lanes in the store. A search finds due deliveries for which
-	// Wake was not called. If other processes write to the store as well, every poll searches, because they may have
-	// made deliveries due.
+	// Wake was not called. If other processes write to the store as well, there is a search at every poll, because they
+	// may have made deliveries due.
 	searchInterval, sharedSearchInterval = time.Minute, pollInterval / 2
 )
 
@@ -41,7 +41,7 @@ type lane struct {
 	endedAt, restUntil time.Time
 	// isSlow is set if the last attempt was slow.
 	isSlow bool
-	// turn orders lanes by when they were last started, or else added.
+	// turn orders lanes by when they were last started or, if they never were, by when they were added.
 	turn int
 }
 
@@ -180,9 +180,10 @@ func (s *lanes) addToSendingCounts(k laneKey, l *lane, n int) {
 
 // result is the result of a lane's turn.
 type result struct {
-	// next is when the lane's next delivery is due: zero if the receiver is paused, never if there is none.
+	// next is when the lane's next delivery is due. It is zero if the receiver is paused, and equal to never if there
+	// is no delivery.
 	next time.Time
-	// isSlow is set if the last attempt was slow, and hasFailed if it was not accepted.
+	// isSlow is set if the last attempt was slow, and hasFailed is set if that attempt was not accepted.
 	isSlow, hasFailed bool
 }
 
@@ -347,8 +348,8 @@ func (l *Dispatcher) dueDeliveries(ctx context.Context, k laneKey) (kind Receive
 	return kind, due, err
 }
 
-// nextDue returns when the first delivery of a lane is due. It returns the zero time if the receiver is paused, and
-// never if there are no deliveries.
+// nextDue returns when the first delivery of a lane is due. It returns the zero time if the receiver is paused, and the
+// value of never if there are no deliveries.
 func (l *Dispatcher) nextDue(ctx context.Context, k laneKey) (next time.Time, err error) {
 	err = l.DB.View(ctx, func(tx *store.Tx) error {
 		next = never

@@ -52,9 +52,9 @@ type Options struct {
 	Archives archiveExporter
 	// NewTicker returns a channel that ticks at this interval until stop is called.
 	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
-	// Tracer traces the work, or is nil.
+	// Tracer traces the work. It may be nil.
 	Tracer *tracing.Tracer
-	// Roots are the trusted CAs of mail servers, or nil for the system's.
+	// Roots are the CAs trusted for mail servers' certificates; nil means the system's CAs.
 	Roots *x509.CertPool
 	// Agent is the User-Agent of requests, such as "service/0.1.0".
 	Agent string

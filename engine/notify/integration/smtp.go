@@ -17,7 +17,7 @@ import (
 
 // MailServer is a mail server that an organization has configured.
 type MailServer struct {
-	// IntegrationID is the integration that configures it.
+	// IntegrationID identifies the integration that configures the mail server.
 	IntegrationID string
 	Host          string
 	Port          int
@@ -82,8 +82,7 @@ func (s *Service) MailServer(ctx context.Context, org string) (*MailServer, erro
 	return m, nil
 }
 
-// RecordMailResult records the result of the last email on the integration; a nil error means
-// success.
+// RecordMailResult stores the result of sending the last email in the integration's record; a nil error means success.
 func (s *Service) RecordMailResult(ctx context.Context, org, id string, sendErr error) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		r, err := store.Integrations.Get(tx, org, id)

@@ -21,7 +21,7 @@ type tracker interface {
 	// findIssueByID returns the current state of the issue with the tracker's own ID, or nil if it was deleted.
 	findIssueByID(ctx context.Context, id string) (*issue, error)
 	updateIssue(ctx context.Context, now *issue, c issueChange) error
-	// forEachOwnChanged calls each for our issues changed since the given time.
+	// forEachOwnChanged calls each for the issues that this program created and that have changed since the given time.
 	forEachOwnChanged(ctx context.Context, since time.Time, each func(*issue)) error
 }
 

@@ -37,7 +37,7 @@ type Options struct {
 	Server *Server
 	// OrgServers provides the organizations' own mail servers, or is nil.
 	OrgServers orgServers
-	// Roots are the CAs trusted for the server's certificate, or nil for the system's.
+	// Roots are the CAs trusted for the server's certificate; nil means the system's CAs.
 	Roots *x509.CertPool
 	// Seal and Open encrypt and decrypt the content of emails in the database.
 	Seal func(secret string) ([]byte, error)
@@ -48,7 +48,7 @@ type Options struct {
 	Delegates func(*store.Tx, *api.Approval) ([]api.Delegate, error)
 	// OverdueLines returns the lines of an organization's digest.
 	OverdueLines func(tx *store.Tx, org string, today api.Date) ([]string, error)
-	// Tracer traces the work, or is nil.
+	// Tracer traces the work. It may be nil.
 	Tracer *tracing.Tracer
 	// CloseTimeout is how long Close waits for the mail server; 0 means 3 seconds.
 	CloseTimeout time.Duration
@@ -108,7 +108,7 @@ func (s *Service) Start(ctx context.Context) {
 	})
 }
 
-// Close sends the emails queued last, for at most CloseTimeout. Interrupted emails are sent again later.
+// Close sends the most recently queued emails, taking at most CloseTimeout. Interrupted emails are sent again later.
 func (s *Service) Close() {
 	if s.stop == nil {
 		return

@@ -11,9 +11,9 @@ import (
 
 // orgServers provides the organizations' own mail servers.
 type orgServers interface {
-	// HasServer reports whether an organization has one.
+	// HasServer reports whether an organization has a mail server of its own.
 	HasServer(tx *store.Tx, org string) (bool, error)
-	// AnyServer reports whether any organization has one.
+	// AnyServer reports whether any organization has a mail server of its own.
 	AnyServer(tx *store.Tx) (bool, error)
 	// Route returns the organization's server, or nil if it has none.
 	Route(ctx context.Context, org string) (*Route, error)
@@ -26,9 +26,10 @@ type Route struct {
 	Server *Server
 	// ID identifies the server to its owner.
 	ID string
-	// Dial connects, or nil for no restrictions. An organization's server has an untrusted address.
+	// Dial opens connections; nil means that they are not restricted. An organization's server has an untrusted
+	// address.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Roots are the CAs trusted for its certificate, or nil for the system's.
+	// Roots are the CAs trusted for the server's certificate; nil means the system's CAs.
 	Roots *x509.CertPool
 }
 

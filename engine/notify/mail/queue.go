@@ -43,7 +43,7 @@ type Mail struct {
 	To         []string
 	TemplateID string
 	Values     map[string]any
-	// DedupKey identifies the occasion, so that it is mailed only once.
+	// DedupKey identifies the occasion for the email, so that only one email is sent for it.
 	DedupKey string
 	// UnsubscribeUserID is the user who can unsubscribe from emails of this kind.
 	UnsubscribeUserID string
@@ -137,9 +137,9 @@ func (s *Service) enqueue(tx *store.Tx, org string, m Mail, l *mailContent) (*st
 	return e, store.Emails.Insert(tx, org, e)
 }
 
-// sendDue sends the emails that are due. Emails through organizations' own servers are sent
-// concurrently; those through the operator's server are sent one after the other, with
-// organizations taking turns. It also deletes old emails.
+// sendDue sends the emails that are due. Emails that go through organizations' own servers are sent concurrently. Those
+// that go through the operator's server are sent one after the other, with organizations taking turns. It also deletes
+// old emails.
 func (s *Service) sendDue(ctx context.Context) error {
 	now := s.Clock()
 	due, err := s.dueEmails(ctx, now)

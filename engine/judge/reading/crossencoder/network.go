@@ -2,7 +2,7 @@ package crossencoder
 
 import "math"
 
-// Limits of quantized values. Together with the limits on shapes, they ensure that no sum overflows an int32. The
+// Limits on quantized values. Together with the limits on shapes, they ensure that no sum overflows an int32. The
 // largest possible sums are maxInner × 127 × activationLimit, maxHeadWidth × attentionLimit² and about shareLimit ×
 // attentionLimit.
 const (
