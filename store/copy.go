@@ -169,7 +169,7 @@ func (c *copier) report() {
 	}
 }
 
-// copyFiles copies all blobs. Their content is compared with their hashes on both sides.
+// copyFiles copies all blobs. It compares the content of each blob with its hash, both at the source and at the target.
 func (c *copier) copyFiles(ctx context.Context) error {
 	from, to := c.From.openBlobs(&c.CopyOptions), c.To.openBlobs(&c.CopyOptions)
 	return from.ForEach(ctx, func(sha string) error {
@@ -187,7 +187,7 @@ func (c *copier) copyFiles(ctx context.Context) error {
 	})
 }
 
-// copiedRecords yields and counts the records to copy. It yields the same records as copied, but the description of the
+// copiedRecords yields and counts the records to copy. These are the records that copied yields, but the description of the
 // database last.
 func (c *copier) copiedRecords(ctx context.Context, source kv.KV) iter.Seq2[kv.Record, error] {
 	return func(yield func(kv.Record, error) bool) {

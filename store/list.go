@@ -35,7 +35,7 @@ func ListGlobal[R any](ctx context.Context, db *DB, t *Table[R], p api.Paging, q
 	return out, err
 }
 
-// ListGlobalInTx returns a page of a table, like ListGlobal, in a transaction.
+// ListGlobalInTx works like ListGlobal in a running transaction.
 func ListGlobalInTx[R any](tx *Tx, t *Table[R], p api.Paging, q PageQuery[R]) (*api.List[R], error) {
 	q.Cursor, q.Limit = p.Cursor, p.Limit
 	page, err := t.Page(tx, q)

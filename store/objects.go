@@ -75,8 +75,8 @@ func (b *Blobs) download(ctx context.Context, sha string) (*os.File, error) {
 	return f, nil
 }
 
-// retryUntrashed calls fn with the name of a blob's object. If there is none because the blob was moved to the trash in the
-// meantime, it restores the blob and calls fn again.
+// retryUntrashed calls fn with the name of a blob's object. If the object doesn't exist because the blob was moved to
+// the trash in the meantime, retryUntrashed restores the blob and calls fn again.
 func (b *Blobs) retryUntrashed(ctx context.Context, sha string, fn func(name string) error) error {
 	name := objectName(sha)
 	err := fn(name)

@@ -525,7 +525,7 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, changedV
 	return r.recordFieldConflicts(tx, t, l, conflicts, recordIDFromKey(l.Key), "")
 }
 
-// recordIDFromKey returns the record ID if that is all the key contains, or "" otherwise.
+// recordIDFromKey returns the record ID if the key contains nothing else, or "" otherwise.
 func recordIDFromKey(key []byte) string {
 	parts, err := store.KeyFromBytes(key).Parts()
 	if err != nil || len(parts) != 1 {
@@ -669,8 +669,8 @@ func newConflictSide(v json.RawMessage) api.SyncSide {
 	return api.SyncSide{Value: v}
 }
 
-// cloneSide returns the clone's side of a conflict, with the user who pushed as the author and the time
-// recorded by the clone.
+// cloneSide returns the clone's side of a conflict. The author is the user who pushed the change, and the time is the
+// one recorded by the clone.
 func (r *batchApplier) cloneSide(l *changeLine, v json.RawMessage) api.SyncSide {
 	s := newConflictSide(v)
 	s.By = r.by.Actor.Name

@@ -561,8 +561,8 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 	return saveOrDeleteBase(tx, org, id, tab.name, l.Key, nextBase)
 }
 
-// recordDecisionSigner records on an approval which key signed the bundle that contained the decision, if the
-// decision was not known here before.
+// recordDecisionSigner stores in an approval which key signed the bundle that contained the decision, unless the
+// decision was already known here.
 func (t *pullApplier) recordDecisionSigner(tab *table, approval, local fields) (err error) {
 	if d := tab.describeDecision(approval); d != "" && d != tab.describeDecision(local) {
 		delete(approval, "remote_key")

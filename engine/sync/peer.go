@@ -259,7 +259,7 @@ func requireTrustNotExpired(tx *store.Tx, p *api.SyncPeer) error {
 	)
 }
 
-// DistrustPeer makes this organization stop accepting bundles from a key and writing bundles for it.
+// DistrustPeer makes this organization stop accepting bundles signed with a key, and stop writing bundles for that key.
 func (s *Service) DistrustPeer(ctx context.Context, by api.Caller, in *api.SyncPeerInput) (*api.None, error) {
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
 		p, err := store.SyncPeers.Get(tx, by.OrganizationID, in.PeerID)

@@ -97,8 +97,8 @@ func InitialsFor(texts []string) *strings.Replacer {
 // namedPersonPattern matches a name in a sentence after words that say what the person did.
 var namedPersonPattern = lazyregexp.New(`\b(?:[Oo]wner|(?:chaired|facilitated|signed) by):? (\p{Lu}[\p{Ll}’']+(?: \p{Lu}[\p{L}’'-]+){1,2})`)
 
-// replacePeople returns a row of a table or an entry of a log with the people in it replaced, and without their addresses
-// in a table. A text of another kind is returned unchanged.
+// replacePeople replaces the people in a table row or a log entry. In a table row, it also removes people's addresses.
+// Any other text is returned unchanged.
 func replacePeople(row string, replace func(value string) string) string {
 	parts := strings.Split(row, "; ")
 	if len(parts) < 2 {
@@ -128,11 +128,11 @@ func replacePeople(row string, replace func(value string) string) string {
 	return strings.Join(parts, "; ")
 }
 
-// labelPattern matches a label in an entry of a log.
+// labelPattern matches a label in a log entry.
 var labelPattern = lazyregexp.New(`(?:^|\s)(\p{Lu}\p{Ll}+(?: \p{Ll}+)?): `)
 
-// replacePeopleInLog returns an entry of a log, written as "Label: value Label: value", with the people in its values
-// replaced. A text with fewer than three labels is not such an entry.
+// replacePeopleInLog replaces the people in the values of a log entry, written as "Label: value Label: value". A text
+// with fewer than three labels is not such an entry, and is returned unchanged.
 func replacePeopleInLog(entry string, replace func(value string) string) string {
 	labels := labelPattern.FindAllStringSubmatchIndex(entry, -1)
 	if len(labels) < 3 {
@@ -178,12 +178,13 @@ func initials(value string) string {
 	return strings.Join(out, " ") + value[len(name):]
 }
 
-// isNameParticle reports whether a word of a name is a short one between others, such as "de".
+// isNameParticle reports whether a word of a name is a short word between other words, such as "de".
 func isNameParticle(words []string, i int) bool {
 	return i > 0 && i < len(words)-1 && utf8.RuneCountInString(strings.Trim(words[i], ".’'")) <= 3
 }
 
-// personName returns the name or the account name of a person at the start of a value, or "" if it doesn't look like one.
+// personName returns the name or account name of a person at the start of a value, or "" if the value doesn't look like
+// a name.
 func personName(value string) string {
 	name := value
 	if at := strings.IndexAny(value, ",(."); at > 0 && value[at] != '.' {

@@ -10,8 +10,7 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// loadBatch is the number of bytes that Load writes in one transaction. They are held in memory until the
-// commit.
+// loadBatch is the number of bytes that Load writes in one transaction. The bytes are held in memory until the commit.
 const loadBatch = 8 << 20
 
 // Load creates a file at path, which must not exist, with the given records. The bytes of the records must not change

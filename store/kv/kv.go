@@ -104,7 +104,7 @@ type Ref struct {
 	Key   []byte
 }
 
-// Pair is a key with its value. Both are valid only as long as a result of KV.Get is.
+// Pair is a key with its value. Both remain valid only as long as a result of KV.Get does.
 type Pair struct {
 	Key, Value []byte
 }

@@ -85,7 +85,7 @@ func (t *tx) isInGap(table string, key []byte) bool {
 	return false
 }
 
-// expectGap makes the next Get of a missing key look for a gap.
+// expectGap makes the next Get of a missing key also read the gap that contains the key.
 func (t *tx) expectGap(table string) {
 	if t.gaps == nil {
 		t.gaps = map[string][]gap{}

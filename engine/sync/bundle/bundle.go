@@ -116,7 +116,8 @@ func (m *Manifest) AddPart(kind string, data []byte) {
 	m.Parts = append(m.Parts, Part{Kind: kind, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))})
 }
 
-// validate returns an error if the manifest has another format, too many or oversized parts, or malformed parts.
+// validate returns an error if the manifest has an unsupported format, too many parts, or parts that are oversized or
+// malformed.
 func (m *Manifest) validate() error {
 	if m.Format != Format {
 		return api.Invalid(

@@ -184,9 +184,9 @@ func (f Files) RenameDurably(temp, path string) error {
 	return ClassifyError(f.SyncDir(filepath.Dir(path)))
 }
 
-// LinkDurably moves temp to path, on the same file system, and syncs the folder. It returns fs.ErrExist if path
-// exists. temp is always removed. On a file system without hard links, a file that another process creates at
-// path at the same time is replaced.
+// LinkDurably moves temp to path, which must be on the same file system, and syncs the folder. It returns fs.ErrExist
+// if path exists. temp is always removed. On a file system without hard links, it replaces a file that another process
+// creates at path at the same time.
 func (f Files) LinkDurably(temp, path string) error {
 	defer os.Remove(temp)
 	err := f.Link(temp, path)
