@@ -187,8 +187,8 @@ func (c *copier) copyFiles(ctx context.Context) error {
 	})
 }
 
-// copiedRecords yields and counts the records to copy. These are the records that copied yields, but the description of the
-// database last.
+// copiedRecords yields and counts the records to copy. These are the records that copied yields, with the description
+// of the database moved to the end.
 func (c *copier) copiedRecords(ctx context.Context, source kv.KV) iter.Seq2[kv.Record, error] {
 	return func(yield func(kv.Record, error) bool) {
 		var description kv.Record

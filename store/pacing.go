@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// pacedSize is the amount of a backup that is written before it is decided again whether to pause.
+	// pacedSize is the amount of a backup that is written between two decisions on whether to pause.
 	pacedSize = 4 << 20
 	// pauseFactor is the length of a pause as a multiple of the time that it took to write pacedSize bytes. While a
 	// backup is being written, hardly any other writes get through on a machine with one disk. With pauses, a backup

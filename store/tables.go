@@ -259,7 +259,7 @@ var (
 		CountBy[Edit]("", 2))
 	// ReviewSamples holds the sample of lines to be read, one per assessment.
 	ReviewSamples = newTenantTable("review_samples", func(r *ReviewSample) (string, Key) { return r.OrganizationID, K(r.AssessmentID) })
-	// Readings holds a reader's verdicts on a statement by passage. They were either imported from a file or cached.
+	// Readings holds readers' verdicts on statements, by passage. They were either imported from a file or cached.
 	Readings = newTenantTable("readings", func(r *StatementReadings) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.Reader, r.StatementID)
 	}, withAssessmentSyncLog(func(r *StatementReadings) string { return r.AssessmentID }))

@@ -43,9 +43,8 @@ func Tally[R any](name string, amounts func(*R) []Amount) Option[R] {
 }
 
 // CountBy maintains counts of records by the first parts of their keys in an order, which is an index or, if order is
-// "", the primary key. The size of a list with such a prefix, and other counts by it, can then be read instead of being
-// computed. For a TenantTable, the organization isn't one of the parts. Declare shorter prefixes of an order before
-// longer ones.
+// "", the primary key. Counts and list totals for such a prefix can then be read instead of being counted. For a
+// TenantTable, the organization isn't one of the parts. Declare shorter prefixes of an order before longer ones.
 func CountBy[R any](order string, parts int) Option[R] {
 	return func(t *Table[R]) {
 		name := "count"

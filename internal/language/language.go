@@ -101,8 +101,8 @@ const (
 	// minWordShare is the minimum share of function words in a text. The actual share is 0.25 to 0.5 in most languages,
 	// and about 0.12 in languages with long words.
 	minWordShare = 0.06
-	// minAdvantage is how many times as frequent a foreign language's function words must be as English ones for a text
-	// to be in that language, and vice versa.
+	// minAdvantage is the minimum ratio between the numbers of function words in two languages, one of which is
+	// English, for a text to be recognized as the language that has more of them.
 	minAdvantage = 1.5
 	weakWeight   = 0.5
 	accentWeight = 0.3

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// tree is a folder whose files are opened in the same way as by Open.
+// tree is a folder whose files are opened in the same way as Open opens them.
 type tree struct {
 	ctx   context.Context
 	root  *os.Root

@@ -310,8 +310,8 @@ func (b *Reader) decodeAndVerify(manifest, signature []byte, recipientKey *Secre
 	return m.validate()
 }
 
-// Next returns the next part. After the last one, it returns io.EOF, and the whole file has been verified. A part's
-// hash is checked only if the part is read to the end.
+// Next returns the next part. After the last one, it returns io.EOF, which means that the whole file has been verified.
+// A part's hash is checked only if the part is read to the end.
 func (b *Reader) Next() (Part, io.Reader, error) {
 	if b.current != nil {
 		if _, err := io.Copy(io.Discard, b.current); err != nil {

@@ -125,8 +125,8 @@ func (s *Set) checkDocumentsExist(documents []api.Document) error {
 	return nil
 }
 
-// Passage is a text that is not evidence for the given control, because it negates the control, is a plan or a
-// template, or is about something else.
+// Passage is a text that is not evidence for the given control, because it says that something isn't done, is a plan or
+// a template, or is about something else.
 type Passage struct {
 	Kind, Control, Text string
 }

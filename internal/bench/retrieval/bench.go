@@ -179,8 +179,8 @@ func (t *task) embedPassagesAndQueries(ctx context.Context, embedder embed.Embed
 // stemWeigher returns the weight of a word's stem in the index.
 type stemWeigher interface{ StemImportance(stem string) float64 }
 
-// weightsOnly exposes only the stem weights of a model. Without the model's embedding method, passages embedded by
-// another embedder are not embedded again piece by piece.
+// weightsOnly exposes a model's stem weights but hides its embedding method. This keeps passages that another embedder
+// has embedded from being embedded again piece by piece.
 type weightsOnly struct{ stemWeigher }
 
 // rankingDepth is the number of passages ranked per query.
