@@ -137,8 +137,7 @@ func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, assessme
 	return nil
 }
 
-// reportExists reports whether the assessment already has a report with this template, in this
-// format, and from exactly the same sources.
+// reportExists reports whether the assessment already has a report with the same template, format and sources.
 func reportExists(tx *store.Tx, org, assessmentID, template, format string, sources map[string]string) (bool, error) {
 	for r, err := range store.Reports.By("assessment").Scan(tx, org, store.Prefix(assessmentID)) {
 		if err != nil {
@@ -437,7 +436,8 @@ func (s *Service) RenderHTML(ctx context.Context, by api.Caller, in *api.ReportI
 	}, nil
 }
 
-// topFindings is the maximum number of findings, and of weakest domains, in an executive summary.
+// topFindings is the maximum number of findings in an executive summary, and also the maximum number of weakest
+// domains.
 const topFindings = 5
 
 // ExecutiveSummary returns a summary of an assessment for executives. It contains a text, key figures, the most

@@ -31,8 +31,8 @@ const (
 // report was written rather than the data in it.
 var uncomparedSources = []string{sourceAsOf, sourceAuditSequence, sourceWrittenBy, sourceTemplateHash, sourceStyleHash}
 
-// reportSources returns, by name, the IDs and hashes of the data that a report is made from, the time of the
-// data, and the program version that writes the report.
+// reportSources returns, by name, the IDs and hashes of the data that a report is made from, as well as the time of
+// the data and the version of the program that writes the report.
 func reportSources(src *content.Source, template string) map[string]string {
 	out := content.Provenance(src, template)
 	out[sourceAsOf] = src.AsOf.UTC().Format(time.RFC3339Nano)
@@ -94,10 +94,9 @@ func (s *Service) findReportByIDOrSHA256(ctx context.Context, by api.Caller, idO
 	return found, err
 }
 
-// Verify checks whether a file is a report that this service wrote, and whether the stored copy is
-// intact. If neither the report's sources nor the program version have changed, it writes the
-// report again and compares the two byte for byte. It doesn't do that for audit packages or reports
-// with a custom look.
+// Verify checks whether a file is a report that this service wrote, and whether the stored copy is intact. If
+// neither the report's sources nor the program version have changed, it writes the report again and compares the
+// result with the stored copy byte for byte. It doesn't do so for audit packages or reports with a custom look.
 func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyReportInput) (*api.ReportVerification, error) {
 	r, err := s.findReportByIDOrSHA256(ctx, by, in.ReportID)
 	if err != nil {
@@ -186,8 +185,9 @@ func (s *Service) setReportTimeAndAuditHead(ctx context.Context, by api.Caller, 
 	return nil
 }
 
-// rerenderedHashes writes the report again and returns the resulting SHA-256. If the report has the default title, it
-// returns two hashes, for a request with a title and one without, because the original request is not known.
+// rerenderedHashes writes the report again and returns the SHA-256 of the result. If the report has the default
+// title, it returns two hashes, one for a request with a title and one for a request without, because the original
+// request is not known.
 func (s *Service) rerenderedHashes(ctx context.Context, src *content.Source, r *api.Report) (sums []string, err error) {
 	titles := []string{r.Title}
 	if r.Title == defaultTitle(src, r.Template) {

@@ -106,8 +106,8 @@ func stringOrEmpty(s *string) string {
 	return *s
 }
 
-// addControl adds a custom control. If the catalog doesn't have the domain that the control's code indicates,
-// it adds that too.
+// addControl adds a custom control. If the catalog doesn't have the domain that the control's code indicates, the
+// domain is added as well.
 func (m *customMerge) addControl(b *api.CustomControlBody) {
 	if prefix := DomainCodeOf(b.Code); !m.domains[prefix] {
 		m.domains[prefix] = true
@@ -185,7 +185,7 @@ func (m *customMerge) addFramework(b *api.CustomFrameworkBody) {
 	}
 }
 
-// sourceCustom is the source recorded for mappings that an organization has defined.
+// sourceCustom is the source that is recorded for mappings defined by an organization.
 const sourceCustom = "custom"
 
 func (m *customMerge) linkControl(source, control string, framework, requirement int, d MappingDetail) {
@@ -273,9 +273,9 @@ func (s *Snapshot) officialFramework(ref string) (frameworkCode string, found bo
 	return "", false
 }
 
-// CheckCustom returns an error if an organization's additions do not fit into the catalog, for example
-// because of invalid codes, codes that are already used, duplicates, or mappings to unknown records. Errors
-// are of type *CustomError.
+// CheckCustom returns an error if an organization's additions can't be added to the catalog, for example because of
+// invalid codes, codes that are already used, duplicates, or mappings to unknown records. Errors are of type
+// *CustomError.
 func (s *Snapshot) CheckCustom(c *Custom) error {
 	if len(c.Frameworks) > maxCustomFrameworks || len(c.Controls) > maxCustomControls {
 		return &CustomError{

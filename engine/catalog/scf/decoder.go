@@ -16,8 +16,8 @@ const maxPayloadBytes = 128 << 20
 // ErrFormat is wrapped by all errors about the content of an encoded snapshot.
 var ErrFormat = errors.New("not a catalog snapshot")
 
-// DecodeSnapshot reads the output of Encode and returns it as the catalog version as describes. It returns an error
-// that wraps ErrFormat if data is truncated, damaged, in a newer format, or not a snapshot.
+// DecodeSnapshot reads the output of Encode. The parameter as is the version of the resulting snapshot. It returns
+// an error that wraps ErrFormat if data is truncated, damaged, in a newer format, or not a snapshot.
 func DecodeSnapshot(data []byte, as Version) (*Snapshot, error) {
 	payload, err := decompress(data)
 	if err != nil {
@@ -71,7 +71,8 @@ func decompress(data []byte) ([]byte, error) {
 	return payload, nil
 }
 
-// decoder reads fields from the beginning of rest. After the first error, it returns only zero values.
+// decoder reads fields one after another; rest is the data that hasn't been read yet. After the first error, it
+// returns only zero values.
 type decoder struct {
 	rest string
 	err  error

@@ -253,9 +253,9 @@ func (s *Snapshot) Search(text string, limit int) []api.CatalogHit {
 	return out
 }
 
-// RankControls returns the indexes of the controls that match a filter, best first. They are ranked by how
-// well the filter's query matches their own text and the requirements they map to. The other fields of the
-// filter do not affect the ranking.
+// RankControls returns the indexes of the controls that match a filter, best match first. They are ranked by how
+// well the filter's query matches the text of the controls and of the requirements they map to. The other fields of
+// the filter do not affect the ranking.
 func (s *Snapshot) RankControls(f ControlFilter) ([]int32, error) {
 	query := f.Query
 	f.Query = ""
@@ -306,8 +306,8 @@ func (s *Snapshot) rankDocuments(text string) []scoredDocument {
 	return ranked
 }
 
-// requirementsByCode returns the requirements that a text names by code, in any of the usual spellings, such
-// as "A.5.17", "5.17", "iso 27002 5.17" or "nis2:21.2(a)".
+// requirementsByCode returns the requirements whose codes a text contains. The codes may have any of the usual
+// spellings, such as "A.5.17", "5.17", "iso 27002 5.17" or "nis2:21.2(a)".
 func (s *Snapshot) requirementsByCode(text string) []int32 {
 	loose := NormalizeRequirementCode(text)
 	if loose == "" {

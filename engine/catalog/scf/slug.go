@@ -12,8 +12,8 @@ import (
 // one space.
 func CollapseSpaces(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Annex A of ISO/IEC 27001:2022 consists of the 93 controls of ISO/IEC 27002:2022. The SCF has the clauses of
-// ISO 27001 in one column and these controls in another.
+// Annex A of ISO/IEC 27001:2022 consists of the 93 controls of ISO/IEC 27002:2022. The SCF lists the clauses of ISO
+// 27001 in one column and these controls in another.
 const (
 	iso27001 = "iso-27001-2022"
 	iso27002 = "iso-27002-2022"
@@ -29,7 +29,8 @@ var annexFrameworks = map[string]string{iso27001: iso27002, iso27001Edition2013:
 // nist-800-53-r5. A code is returned unchanged.
 func FrameworkCode(header string) string { return resolveSlug(Slug(header)) }
 
-// Slug normalizes the spelling of a header. It applies only general rules, without knowing any frameworks.
+// Slug normalizes the spelling of a header. It applies only general rules, which don't depend on any particular
+// framework.
 func Slug(header string) string {
 	slug := normalizeSpelling(header)
 	for {

@@ -48,7 +48,8 @@ type Domain struct {
 	Intent    string `json:"intent,omitempty"`
 }
 
-// NoWeight is the weight of a control that has no weight in the source. It is not 0, because 0 is a valid weight.
+// NoWeight is the value of a control's weight if the source doesn't specify a weight. It is not 0, because 0 is a
+// valid weight.
 const NoWeight = -1
 
 // Control is a control with every field that a source may contain. A field that the source doesn't have is
@@ -76,8 +77,8 @@ type Control struct {
 	Owner string
 }
 
-// DomainCode returns the prefix of the control's code, which identifies the domain. The domain column of a
-// workbook can't be used for this, because its spelling varies.
+// DomainCode returns the prefix of the control's code, which identifies the domain. The domain column of a workbook
+// can't be used for this purpose, because its spelling varies.
 func (c *Control) DomainCode() string { return DomainCodeOf(c.Code) }
 
 // IsDeprecated reports whether the control is no longer in use, and is included only so that its
@@ -193,8 +194,8 @@ func DomainCodeOf(code string) string {
 	return domain
 }
 
-// Counts returns the numbers of controls, domains, frameworks, requirements and mappings, for the version
-// record.
+// Counts returns the numbers of controls, domains, frameworks, requirements and mappings that are stored in the
+// version record.
 func (s *Source) Counts() api.CatalogCounts {
 	n := api.CatalogCounts{
 		Controls: len(s.Controls), Domains: len(s.Domains),

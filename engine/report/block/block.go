@@ -77,7 +77,7 @@ type Block interface{ Kind() string }
 // Cell is inline text, which consists of spans.
 type Cell []Span
 
-// Span is a piece of text in one style. In a document, at most one of the fields other than Text is set.
+// Span is a piece of text in a single style. In a document, at most one of its fields is set in addition to Text.
 type Span struct {
 	Text string
 	// Ref is the anchor of the link's target in the report.

@@ -57,8 +57,8 @@ func (v *Report) annexSection() []block.Block {
 	return []block.Block{f, v.annexATable(rows), block.NewPara("", note)}
 }
 
-// inclusionReasonColumns are the four reasons for including a control, with the headers of their columns. In older
-// items, the value "framework" means a standard that the organization chose.
+// inclusionReasonColumns lists the four reasons for including a control, with the headers of their columns. In older
+// items, the reason "framework" refers to a standard that the organization chose.
 var inclusionReasonColumns = []struct {
 	header string
 	width  int
@@ -98,9 +98,8 @@ func annexInclusion(r requirementCoverage) (included string, applicable []*api.S
 	return "Undecided", nil
 }
 
-// annexATable returns a table of the Annex A controls, as required by ISO 27001, 6.1.3 d. For each
-// control, it shows whether and why it is included, the justification of an exclusion, and whether
-// it is implemented.
+// annexATable returns a table of the Annex A controls, as required by ISO 27001, 6.1.3 d. For each control, it shows
+// whether it is included, the reason for including or excluding it, and whether it is implemented.
 func (v *Report) annexATable(rows []requirementCoverage) block.Table {
 	t := block.Table{
 		Caption: "Annex A controls in order, with reasons and status", Empty: "The catalog has no Annex A controls.",

@@ -153,8 +153,8 @@ func Provenance(src *Source, template string) map[string]string {
 	return out
 }
 
-// documentsHash returns one SHA-256 for all documents. It is calculated from their hashes, one per line,
-// sorted and without duplicates.
+// documentsHash returns a single SHA-256 for all documents. It is calculated from their hashes, which are sorted,
+// deduplicated and written one per line.
 func documentsHash(docs []api.Document) string {
 	var sums []string
 	for _, d := range docs {

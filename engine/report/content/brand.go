@@ -84,7 +84,7 @@ func NormalizeLogo(file []byte) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// newTheme returns a theme with the brand's colors. It is an error if they have too little contrast.
+// newTheme returns a theme with the brand's colors. It returns an error if they have too little contrast.
 func (b Brand) newTheme() (drawing.Theme, error) {
 	var colors [2]*drawing.Color
 	for i, c := range []struct{ field, value string }{{"accent", b.Accent}, {"band", b.Band}} {
@@ -125,7 +125,7 @@ func (b Brand) Validate() error {
 	return nil
 }
 
-// SHA256 returns the hash of the brand for the list of a report's sources, or "" for the default look.
+// SHA256 returns the hash of the brand, which is listed among a report's sources, or "" for the default look.
 func (b Brand) SHA256() string {
 	if b.Accent+b.Band+b.Line+b.Footer == "" && len(b.Logo) == 0 {
 		return ""

@@ -384,7 +384,7 @@ func maturityGaps(domains []api.DomainMaturity) (out []api.DomainMaturity) {
 // maxMaturityGaps is the maximum number of domains in the table of maturity gaps in a client's report.
 const maxMaturityGaps = 15
 
-// maturityGapTable returns a table of the domains with the largest gap to their target.
+// maturityGapTable returns a table of the domains that are furthest below their target.
 func (v *Report) maturityGapTable() block.Table {
 	gaps := maturityGaps(v.MaturitySummary.Domains)
 	t := block.Table{
@@ -498,8 +498,8 @@ func plainStatusName(o coverageStatus) string {
 // report lists for each framework.
 const maxOpenRequirements = 20
 
-// standardsSection shows, for each framework, how many requirements are met, and lists those that
-// are furthest from being met. Without frameworks, it is empty.
+// standardsSection shows, for each framework, how many requirements are met, and lists the requirements that are
+// furthest from being met. If there are no frameworks, it is empty.
 func (v *Report) standardsSection() []block.Block {
 	if len(v.coverage) == 0 {
 		return nil

@@ -30,8 +30,8 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// Report is a source that has been prepared for one report. It has its own copy of the data in reading order,
-// with names, anchors and indexes.
+// Report is a source that has been prepared for one report. It has its own copy of the data, sorted into reading
+// order, with names, anchors and indexes.
 type Report struct {
 	*Source
 	Template     Template
@@ -120,8 +120,9 @@ func nameAssessor(s, account string) string {
 	return s
 }
 
-// maskPeople reduces people to initials in quotes, also in those that drafted texts contain: the people in columns of
-// records, and wherever else they are named. The locations and hashes of quotes stay the same.
+// maskPeople replaces the names of people with initials in all quotes, including the quotes in drafted texts. It
+// learns the names from the quotes, as described at prose.InitialsFor. The locations and hashes of quotes stay the
+// same.
 func maskPeople(s *Source) {
 	var all []*api.Evidence
 	collect := func(evidence []api.Evidence) {

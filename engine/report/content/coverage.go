@@ -15,8 +15,8 @@ import (
 // coverageStatus is a status of a requirement or control, as counted in reports.
 type coverageStatus string
 
-// Coverage statuses, best first. "Excluded" means not applicable or out of scope. "Unmapped" is the status of
-// a requirement to which no control in the Statement of Applicability maps.
+// Coverage statuses, best first. "Excluded" means not applicable or out of scope. "Unmapped" means that no control
+// in the Statement of Applicability maps to the requirement.
 const (
 	statusImplemented  coverageStatus = "implemented"
 	statusPartly       coverageStatus = "partly"
@@ -129,8 +129,8 @@ func requirementStatus(items []*api.SoAItem) coverageStatus {
 	return statusNotAssessed
 }
 
-// computeCoverage returns the requirements of each framework with their statuses. Requirements that
-// occur only in items are added after those in the catalog. Withdrawn requirements to which no item maps are left out.
+// computeCoverage returns the requirements of each framework with their statuses. Requirements that occur only in
+// items come after those in the catalog. Withdrawn requirements that no item maps to are omitted.
 func computeCoverage(s *Source) []frameworkCoverage {
 	out := make([]frameworkCoverage, len(s.Frameworks))
 	for i, f := range s.Frameworks {

@@ -33,7 +33,7 @@ func (v *Report) Document() block.Document {
 	return d
 }
 
-// provenanceLine returns the IDs and hashes of the report's sources in one line.
+// provenanceLine returns a single line with the IDs and hashes of the report's sources.
 func (v *Report) provenanceLine() string {
 	sources := Provenance(v.Source, v.Template.Name)
 	var parts []string
@@ -86,7 +86,7 @@ func (v *Report) briefDraftReason() []string {
 	return []string{"Not approved: " + prose.JoinAnd(names) + "."}
 }
 
-// DocumentWithoutSections returns the report as a document, but without any sections.
+// DocumentWithoutSections is like Document, but omits all sections.
 func (v *Report) DocumentWithoutSections() block.Document {
 	d := block.Document{
 		Title: v.Title, Organization: v.client, Assessment: v.Assessment.Name,
@@ -124,7 +124,8 @@ func (v *Report) indexQuotedPassages() {
 	}
 }
 
-// assignAnchors assigns an anchor to every item in advance, so that links can point to items further down.
+// assignAnchors assigns an anchor to every item in advance, so that links can point to items that come later in the
+// document.
 func (v *Report) assignAnchors() {
 	if v.Template.hasSection(SectionSoA) {
 		for i := range v.SoAItems {
@@ -248,8 +249,8 @@ func (v *Report) describeApproval(st approvalStatus) string {
 	return approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)), st.wasGivenInAdvance())
 }
 
-// approvalSentence returns a sentence that says who approved and when. It also states whether the approval was given
-// in advance, that is, before anybody had seen the content.
+// approvalSentence returns a sentence that says who gave an approval and when. It also states whether the approval
+// was given in advance, that is, before anybody had seen the content.
 func approvalSentence(approver, date string, inAdvance bool) string {
 	s := "Approved"
 	if inAdvance {
@@ -396,8 +397,8 @@ func (v *Report) isForClients() bool {
 	return slices.Contains([]string{TemplateClient, TemplateExecutiveSummary, TemplateSoA, TemplateGapAnalysis}, v.Template.Name)
 }
 
-// missingElements returns the missing elements of a control. For clients, it omits how the wording
-// of the closest passage differs.
+// missingElements returns the missing elements of a control. For clients, a note that explains why a passage covers
+// an element only in part is shortened to "(in part)".
 func (v *Report) missingElements(all []string) []string {
 	if !v.isForClients() {
 		return all
@@ -409,7 +410,7 @@ func (v *Report) missingElements(all []string) []string {
 	return out
 }
 
-// differencePattern matches the note on an element that is only partly covered by a passage.
+// differencePattern matches a note that explains why a passage covers an element only in part.
 var differencePattern = lazyregexp.New(
 	`\(in part: (?:related, but doesn't mention|covers part of (?:it|the requirement), but doesn't mention|the heading is relevant)[^()]*\)`)
 
@@ -456,7 +457,7 @@ func (v *Report) unquotedEvidenceBlocks(code string, all []api.Evidence, parts .
 	return v.evidenceBlocks(slices.DeleteFunc(slices.Clone(all), func(e api.Evidence) bool { return quoted[e.SHA256+"\x00"+e.Quote] }))
 }
 
-// formatConfidence formats a confidence as a percentage. If overridden is set, it adds that a user has
+// formatConfidence formats a confidence as a percentage. If overridden is set, it adds a note that a user has
 // changed the verdict.
 func formatConfidence(confidence float64, overridden bool) string {
 	out := fmt.Sprintf("%.0f%%", confidence*100)
@@ -485,7 +486,7 @@ func (v *Report) addEditFact(f *block.Facts, it *api.Item) {
 	f.Add("Changed", block.UserText(s))
 }
 
-// approverName returns the name of the person who approved, or the person's ID if the name is unknown. It
+// approverName returns the name of the person who gave the approval, or the person's ID if the name is unknown. It
 // returns "" if there is no approval.
 func (v *Report) approverName(st approvalStatus) string {
 	if !st.approved {

@@ -195,8 +195,8 @@ func (s *Story) silentDomains() (out []string) {
 	return out
 }
 
-// citationsByDocument returns, for each document, the number of its passages that the Statement of
-// Applicability cites.
+// citationsByDocument returns, for each document, how many of its passages are cited in the Statement of
+// Applicability.
 func (v *Report) citationsByDocument() map[string]int {
 	out := map[string]int{}
 	for i := range v.SoAItems {

@@ -77,8 +77,8 @@ func (v *Report) describeSubject() string {
 	return s + v.evidenceLimits()
 }
 
-// evidenceLimits returns sentences about evidence that was removed or not read, each preceded by a
-// space, or "" if there is none.
+// evidenceLimits returns sentences about evidence that was removed or not read, or "" if there is none. Each
+// sentence is preceded by a space.
 func (v *Report) evidenceLimits() (s string) {
 	if removed := v.removedCitedDocuments(); len(removed) > 0 {
 		s += fmt.Sprintf(" It relies on %s been removed in the meantime.", prose.Count(len(removed), "document that has", "documents that have"))
@@ -196,8 +196,8 @@ func (v *Report) describeFindings() string {
 
 func (v *Report) describeMaturity() string { return v.describeMaturityOf("control", "controls") }
 
-// describeMaturityOf describes the maturity in a few sentences. one and many are the words that the sentences use
-// for a control and for controls.
+// describeMaturityOf describes the maturity in a few sentences. one and many are the singular and the plural of the
+// word that they use for a control.
 func (v *Report) describeMaturityOf(one, many string) string {
 	if v.Maturity == nil {
 		return "Maturity has not been assessed yet."

@@ -23,8 +23,8 @@ const (
 	noEvidence     = "No evidence"
 )
 
-// domainFlow holds counts for the applicable controls of one domain: by the frameworks that require them, and
-// by the documents that support them.
+// domainFlow holds counts for the applicable controls of one domain. They are broken down by the frameworks that
+// require the controls, and by the documents that support them.
 type domainFlow struct {
 	code                string
 	controls, evidenced int
@@ -118,7 +118,7 @@ func (v *Report) coverageFlowBlocks() []block.Block {
 	}
 }
 
-// countsCell returns a cell that lists names with their counts, largest first.
+// countsCell returns a cell that lists names with their counts, largest count first.
 func countsCell(n map[string]int, separator string) block.Cell {
 	var out []string
 	for _, name := range keysByCount(n) {
@@ -148,8 +148,8 @@ type flowStage struct {
 	shownCounts map[string]int
 }
 
-// newFlowStage returns a stage for the names in n. If there are more than limit names, the smallest
-// ones share a node named restName. nameFor maps a name to the name of its node.
+// newFlowStage returns a stage for the names in n. If there are more than limit names, the names with the smallest
+// counts share a node named restName. nameFor maps a name to the name of its node.
 func newFlowStage(n map[string]int, limit int, restName string) (s flowStage, nameFor func(string) string) {
 	names := keysByCount(n)
 	if len(names) > limit {

@@ -211,7 +211,7 @@ func (v *Report) furtherFindingsTable(forms []findingForm) block.Table {
 	return t.WithoutEmptyColumn("Requirements")
 }
 
-// notEvidencedTable returns a table of the findings for which only a request for evidence can be shown.
+// notEvidencedTable returns a table of the findings for which the report can only request evidence.
 func (v *Report) notEvidencedTable(forms []findingForm) block.Table {
 	t := block.Table{Caption: "Not evidenced: evidence to request, worst first", Columns: []block.Column{
 		{Name: "Severity", Width: 5},
@@ -354,8 +354,8 @@ func (v *Report) findingCard(i int) block.Card {
 	return c
 }
 
-// withoutRiskCodes returns a drafted effect without its sentence that lists the codes of risks in the catalog, which mean
-// nothing to a client.
+// withoutRiskCodes returns a drafted effect without the sentence that lists the codes of risks in the catalog,
+// because these codes mean nothing to a client.
 func withoutRiskCodes(effect string) string {
 	before, codes, found := strings.Cut(effect, " Catalog risks: ")
 	if !found {
@@ -371,7 +371,7 @@ func withoutRiskCodes(effect string) string {
 // maxFindingQuotes is the maximum number of passages quoted for a finding in a report for clients.
 const maxFindingQuotes = 3
 
-// quotesNotIn returns the passages that the text of a condition doesn't quote.
+// quotesNotIn returns the passages that are not quoted in the text of a condition.
 func quotesNotIn(condition string, all []api.Evidence) []api.Evidence {
 	return slices.DeleteFunc(slices.Clone(all), func(e api.Evidence) bool {
 		return strings.Contains(condition, "“"+strings.TrimRight(strings.TrimSpace(e.Quote), ".")+"”")

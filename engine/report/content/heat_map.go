@@ -33,8 +33,7 @@ func countGrave(findings []api.Finding) (n int) {
 	return n
 }
 
-// countFindingsByDomain returns the number of findings of each severity for each domain, sorted by domain
-// code.
+// countFindingsByDomain returns the number of findings of each severity in each domain, sorted by domain code.
 func (v *Report) countFindingsByDomain() (out []severityCounts) {
 	at := map[string]int{}
 	for i := range v.Findings {

@@ -39,7 +39,7 @@ func (v *Report) maturitySection() []block.Block {
 	return append(append(out, links), tables...)
 }
 
-// levelTable returns a table that explains the maturity levels, with the number of controls at each.
+// levelTable returns a table that explains the maturity levels and shows the number of controls at each level.
 func levelTable(scores []api.MaturityScore) block.Table {
 	by, assessed := [len(api.LevelNames)]int{}, 0
 	for i := range scores {

@@ -185,7 +185,7 @@ func (v *Report) countBySeverityAndEffort() (by [][]int, all int) {
 	return by, all
 }
 
-// impactEffortBlocks returns a table and a chart of the open items by impact and effort.
+// impactEffortBlocks returns a table and a chart that show the open items by impact and effort.
 func (v *Report) impactEffortBlocks() []block.Block {
 	by, all := v.countBySeverityAndEffort()
 	if all == 0 {

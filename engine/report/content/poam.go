@@ -77,8 +77,8 @@ func (v *Report) openItemsByDueDate() []*api.POAMItem {
 	return out
 }
 
-// planItemsByControl returns the plan items, keyed by the codes of the controls that they close. If several
-// items close the same control, it returns the first one.
+// planItemsByControl returns the plan items, keyed by the codes of the controls whose gaps they close. If several
+// items are for the same control, it returns the first one.
 func planItemsByControl(items []api.POAMItem) map[string]*api.POAMItem {
 	out := map[string]*api.POAMItem{}
 	for i := range items {

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// radarAxes is the maximum number of axes in a radar chart, because readers could not distinguish more.
+// radarAxes is the maximum number of axes in a radar chart. Readers couldn't tell more axes apart.
 const radarAxes = 12
 
 // Dimensions of the radar chart.
@@ -26,8 +26,8 @@ const (
 	radarCenterY = 190.0
 )
 
-// radarDomains returns the assessed domains that have the most controls, sorted by code. It returns none if
-// fewer than three were assessed.
+// radarDomains returns the assessed domains that have the most controls, sorted by code. If fewer than three domains
+// were assessed, it returns none.
 func radarDomains(domains []api.DomainMaturity) []api.DomainMaturity {
 	assessed := weakestDomains(domains, len(domains))
 	slices.SortStableFunc(assessed, func(a, b api.DomainMaturity) int {

@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/internal/prose"
 )
 
-// rootCause is a kind of reason why a control has a gap. Findings with the same root cause need the
-// same kind of action.
+// rootCause is a type of reason why a control has a gap. Findings with the same root cause need the same type of
+// action.
 type rootCause struct{ title, meaning string }
 
 // Root causes, the most harmful ones first.

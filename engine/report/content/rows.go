@@ -21,7 +21,7 @@ func makeRows[T any](items []T, row func(*T) []string) iter.Seq[[]string] {
 	}
 }
 
-// leadingColumns lists the columns with which the rows of every deliverable begin.
+// leadingColumns lists the first columns of the rows of every deliverable.
 var leadingColumns = []string{"id", "version", "version_status", "control_code", "control_title", "domain", "requirements"}
 
 func leadingCells(it *api.Item, d *api.DeliverableVersion) []string {
@@ -32,7 +32,7 @@ func leadingCells(it *api.Item, d *api.DeliverableVersion) []string {
 	return c
 }
 
-// trailingColumns lists the columns with which the rows of every deliverable end.
+// trailingColumns lists the last columns of the rows of every deliverable.
 var trailingColumns = []string{"edited_by", "edited_fields", "revision"}
 
 func (v *Report) trailingCells(it *api.Item) []string {
@@ -270,7 +270,7 @@ func joinLines(s []string) string { return strings.Join(s, "\n") }
 
 func formatDecimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// formatEvidence returns the text of all passages, each after a line with its location.
+// formatEvidence returns the text of all passages, each preceded by a line with its location.
 func formatEvidence(all []api.Evidence) string {
 	var b strings.Builder
 	for i, e := range all {

@@ -93,7 +93,7 @@ func (v *Report) uncoveredNote(control string) []block.Block {
 		control, prose.Count(n, "requirement", "of the requirements")))}
 }
 
-// withoutEmptyStatuses returns a table of status counts without the columns that are 0 in each row.
+// withoutEmptyStatuses returns a table of status counts without the columns that contain 0 in every row.
 func withoutEmptyStatuses(t block.Table) block.Table {
 	out := t
 	out.Columns, out.Rows = nil, make([]block.Row, len(t.Rows))
@@ -143,8 +143,8 @@ func newStatusRow(name block.Cell, title string, counts map[coverageStatus]int) 
 }
 
 // hasAnnex reports whether the report lists the controls of Annex A first, as auditors expect in a Statement of
-// Applicability. In that case, each catalog control follows in a single line, and only workbooks and the full report
-// quote the evidence.
+// Applicability. In that case, the catalog controls follow with one line each, and only workbooks and the full
+// report quote the evidence.
 func (v *Report) hasAnnex() bool {
 	if !v.Template.hasSection(SectionAnnex) {
 		return false
@@ -274,8 +274,8 @@ func (v *Report) soaIntroduction() string {
 	return s
 }
 
-// decisiveDocumentsTable returns a table of the documents that alone determine the most verdicts. It shows
-// how many verdicts each document changed and how many are based on it alone.
+// decisiveDocumentsTable returns a table of the documents that are the sole basis of the most verdicts. For each
+// document, it shows how many verdicts the document changed and how many are based on it alone.
 func (v *Report) decisiveDocumentsTable() block.Table {
 	documents := v.SoA.DecisiveDocuments
 	if v.isForClients() {

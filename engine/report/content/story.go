@@ -413,7 +413,8 @@ func adverseQuote(f *api.Finding, documents, quoted map[string]bool) *api.Eviden
 	return nil
 }
 
-// describeRiskCause returns a sentence that describes what is missing. Each list holds titles, worst first.
+// describeRiskCause returns a sentence that describes what is missing. The lists contain titles, ordered from worst
+// to best.
 func describeRiskCause(missing, planned, partly, unknown []string) string {
 	var parts []string
 	add := func(all []string, one, many string, named int) {
@@ -542,12 +543,12 @@ func (v *Report) addDomainProfiles(s *Story) {
 	}
 }
 
-// minComparedControls is the minimum number of applicable controls for a domain to be named as the
+// minComparedControls is the minimum number of applicable controls that a domain must have to be named as the
 // strongest or weakest.
 const minComparedControls = 3
 
-// isComparable reports whether a domain can be called strong or weak, because it has enough controls, and evidence for
-// at least half of them.
+// isComparable reports whether a domain can be called strong or weak. It can if it has enough controls, and if there
+// is evidence for at least half of them.
 func (d *DomainProfile) isComparable() bool {
 	return d.Applicable >= minComparedControls && 2*d.Counts[statusNotEvidenced] <= d.Applicable
 }

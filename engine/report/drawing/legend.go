@@ -19,8 +19,8 @@ type LegendKey struct {
 	Name string
 }
 
-// AddLegend adds a legend between the positions left and right, on as many lines as it needs. It returns the
-// y position below the legend.
+// AddLegend adds a legend between the positions left and right, using as many lines as it needs. It returns the y
+// position below the legend.
 func (d *Drawing) AddLegend(keys []LegendKey, left, y, right float64) (bottomY float64) {
 	if len(keys) == 0 {
 		return y

@@ -62,7 +62,7 @@ func Humanize(value string) string {
 	return prose.Humanize(value)
 }
 
-// Label returns the text that is shown for an API value, with an initial capital.
+// Label returns the text that is shown for an API value, with the first letter capitalized.
 func Label(value string) string { return prose.Capitalize(Humanize(value)) }
 
 func FormatPercent(part, whole int) string {
@@ -80,7 +80,7 @@ func MeanOrNotAssessed(f *float64) string {
 	return prose.Decimal(*f)
 }
 
-// LowerFirst returns s with its first letter in lower case, for use within a sentence.
+// LowerFirst returns s with its first letter in lowercase, for use within a sentence.
 func LowerFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxCellUnits is the maximum length of a cell's text that spreadsheets allow, in UTF-16 code units.
+// maxCellUnits is the maximum length of the text that spreadsheets allow in a cell, in UTF-16 code units.
 const maxCellUnits = 32767
 
 // utf16Length returns the length of a string in UTF-16 code units.
@@ -55,7 +55,7 @@ func fingerprint(s string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// dateToSerial converts a date to the serial number that spreadsheets use for it. ok is false if it is not a
+// dateToSerial converts a date to the serial number that spreadsheets use for it. ok is false if isoDate is not a
 // date.
 func dateToSerial(isoDate string) (float64, bool) {
 	t, err := time.Parse(time.DateOnly, isoDate)
@@ -65,8 +65,8 @@ func dateToSerial(isoDate string) (float64, bool) {
 	return float64(t.Unix()/86400 + 25569), true
 }
 
-// dateFromSerial converts the serial number that a spreadsheet uses for a date to that date. It returns false
-// if the number is not a date.
+// dateFromSerial converts a spreadsheet's serial number for a date to the date. It returns false if the number
+// doesn't represent a date.
 func dateFromSerial(serial float64, from1904 bool) (string, bool) {
 	if from1904 {
 		serial += 1462

@@ -54,7 +54,7 @@ type ChartRow struct {
 	Values []*float64
 }
 
-// AddChartsSheet adds a sheet with tables and, next to each, a chart that shows its numbers.
+// AddChartsSheet adds a sheet with tables, and next to each table a chart that shows its numbers.
 func (b *Writer) AddChartsSheet(name string, all []Chart) error {
 	name, err := b.addSheet(name)
 	if err != nil {

@@ -111,8 +111,8 @@ func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 // lookupKey returns the normalized form of an item's key, used for lookups.
 func lookupKey(s string) string { return trimAndUnifyLineEnds(wording.ReplaceControlCharacters(s)) }
 
-// FindEdits returns the items of a layout that differ from the export, in the order of the workbook. It also
-// returns problems in cells that can't be imported, and notes about what was ignored.
+// FindEdits returns the items of a layout that differ from the export, in the order of the workbook. It also returns
+// problems with cells that can't be imported, and notes about content that was ignored.
 func (w *Workbook) FindEdits(x *ExportInfo, l Layout) (rows []ChangedRow, problems []Problem, notes []string) {
 	f := editFinder{workbook: w, layout: l, origins: x.origins[l.Name], seen: map[string]string{}}
 	for name, other := range builtinLayouts() {
@@ -169,9 +169,9 @@ func (f *editFinder) findSheetEdits(g *grid) {
 	}
 }
 
-// matchHeaderRow returns, for each column of the sheet, the index of the layout's column with the
-// same header. It returns false if the row is not the layout's header: a header must have the key
-// column and at least half of all columns, and no other layout may fit better.
+// matchHeaderRow returns, for each column of the sheet, the index of the layout's column with the same header. It
+// returns false if the row is not the header of the layout. A header must contain the key column and at least half
+// of all columns, and no other layout may match it better.
 func (f *editFinder) matchHeaderRow(g *grid, r gridRow) (indexes map[int]int, isHeader bool) {
 	columnIndex, found := map[int]int{}, map[int]bool{}
 	var unknown []int
@@ -211,7 +211,7 @@ func (f *editFinder) matchHeaderRow(g *grid, r gridRow) (indexes map[int]int, is
 	return columnIndex, true
 }
 
-// headerShare returns what fraction of a layout's headers a row contains, from 0 to 1.
+// headerShare returns the share of a layout's headers that a row contains, from 0 to 1.
 func (l Layout) headerShare(r gridRow) float64 {
 	n := 0
 	for _, c := range l.Columns {
@@ -282,8 +282,8 @@ func (f *editFinder) findItemEdits(g *grid, rows []gridRow, columnIndex map[int]
 	}
 }
 
-// findCellEdits compares the cells of a row with the export. It adds each change to row, or a problem if the
-// cell can't be imported.
+// findCellEdits compares the cells of a row with the export. It adds every change to row. If a cell can't be
+// imported, it adds a problem instead.
 func (f *editFinder) findCellEdits(g *grid, r gridRow, columns []int, columnIndex map[int]int, row *ChangedRow) {
 	for _, column := range columns {
 		i := columnIndex[column]
@@ -364,8 +364,8 @@ func (f *editFinder) normalizeCellValue(c Column, found readCell) string {
 	return trimAndUnifyLineEnds(wording.ReplaceControlCharacters(found.text))
 }
 
-// checkYesNoAgreement reports a problem if a yes/no cell contradicts the cell that it summarizes:
-// it must be yes if that cell has any text, and no otherwise.
+// checkYesNoAgreement reports a problem if a yes/no cell contradicts the cell that it summarizes. The answer must be
+// yes if the summarized cell has any text, and no otherwise.
 func (f *editFinder) checkYesNoAgreement(
 	g *grid,
 	r gridRow,
@@ -496,8 +496,8 @@ func (c Column) expectedInputHint() string {
 	return ""
 }
 
-// IsUnchangedElsewhere reports whether the item has no other changes than those in this row: every
-// field must have either the exported value or the value in the row.
+// IsUnchangedElsewhere reports whether the item has no changes other than those in this row. This is the case if
+// every field has either the exported value or the value in the row.
 func (r *ChangedRow) IsUnchangedElsewhere(current Fields) bool {
 	for i, c := range r.layout.Columns {
 		if !c.Editable || fingerprint(wording.ReplaceControlCharacters(c.formatValue(current(c.Field)))) == r.exported.cells[i] {

@@ -100,7 +100,7 @@ type Layout struct {
 // the header.
 func (l Layout) IsPrescribed() bool { return len(l.Preface) > 0 }
 
-// HeadersWithoutField returns the headers of the columns that do not show a field of the API.
+// HeadersWithoutField returns the headers of the columns that do not correspond to a field of the API.
 func (l Layout) HeadersWithoutField() (out []string) {
 	for _, c := range l.Columns {
 		if !c.HasField() {

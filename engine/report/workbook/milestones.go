@@ -171,7 +171,7 @@ const (
 	changeHint    = "; use the form \"(1) moved to 2027-03-31: REASON\""
 )
 
-// parseMilestones parses the text of a cell with milestones. A milestone without a status counts as open. If
+// parseMilestones parses the text of a cell that lists milestones. A milestone without a status counts as open. If
 // the text is invalid, it returns a description of the problem.
 func parseMilestones(s string) (out []milestoneLine, problem string) {
 	all, problem := parseNumberedLines(s)
@@ -228,7 +228,7 @@ func parseMilestoneStatus(word string) (status, problem string) {
 	)
 }
 
-// parseMilestoneChanges parses the text of a cell with changes of milestones. If it is invalid, it returns a
+// parseMilestoneChanges parses the text of a cell that lists milestone changes. If the text is invalid, it returns a
 // description of the problem.
 func parseMilestoneChanges(s string) (out []changeLine, problem string) {
 	all, problem := parseNumberedLines(s)

@@ -38,7 +38,7 @@ func fillClass(field, value string) string {
 	return ""
 }
 
-// fillColors lists the fill color of each class. All of them are light enough for black text.
+// fillColors lists the fill color of each class. All fill colors are light enough for black text.
 var fillColors = []struct {
 	class string
 	color drawing.ColorName

@@ -92,7 +92,7 @@ func (b *Writer) addSheet(name string) (string, error) {
 	return name, err
 }
 
-// uniqueSheetName returns a valid sheet name that is not yet in used. It changes name as little as necessary.
+// uniqueSheetName returns a valid sheet name that is not in the list used. It changes name as little as necessary.
 func uniqueSheetName(name string, used []string) string {
 	name = strings.Trim(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`[]:*?/\`, r) || r < 0x20 {
@@ -201,7 +201,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeLongTexts adds a sheet with the remaining parts of texts that are too long for a cell.
+// writeLongTexts adds a sheet that contains the remaining parts of texts that are too long for their cells.
 func (b *Writer) writeLongTexts() error {
 	if len(b.longTexts) == 0 {
 		return nil

@@ -47,8 +47,8 @@ func (x *docxWriter) writeBlock(b block.Block) {
 // writeParagraphs, it may start further paragraphs.
 func (x *docxWriter) writeParagraph(style string, c block.Cell) { x.writeParagraphs(style, "", c) }
 
-// writeParagraphs writes a cell as a paragraph. Each of the other spans that may have several lines (Prose) starts a
-// new paragraph with its own text direction.
+// writeParagraphs writes a cell as a paragraph. If a span other than the first may have several lines (Prose), it
+// starts a new paragraph with its own text direction.
 func (x *docxWriter) writeParagraphs(style, align string, c block.Cell) {
 	open := func(rtl bool) {
 		x.writeRawXML(`<w:p><w:pPr>`)
@@ -170,7 +170,7 @@ func (x *docxWriter) writeText(s string) {
 	x.writeRawXML(`</w:t>`)
 }
 
-// closeDirectionMarks appends the characters that close all direction marks still open in s, so that the
+// closeDirectionMarks appends the characters that close all direction marks that are still open in s, so that the
 // marks do not affect the text after it.
 func closeDirectionMarks(s string) string {
 	open := ""

@@ -18,7 +18,7 @@ import (
 	"github.com/scf-service/service/internal/opc"
 )
 
-// docxWriter writes a document as Office Open XML (ISO/IEC 29500) from the same blocks as the page
+// docxWriter writes a document as Office Open XML (ISO/IEC 29500) from the same blocks as the HTML page
 // and Markdown: real headings, a contents field, captions, and tables with repeated header rows.
 // Pictures are images with a description; a table next to each contains the same data. The file
 // refers to nothing outside itself.
@@ -224,10 +224,12 @@ func (x *docxWriter) writeBody(d *block.Document) {
 	x.endBody()
 }
 
-// maxShortLines is the maximum number of lines of a chapter that needs no page of its own: less than half a page.
+// maxShortLines is the maximum number of lines of a chapter that doesn't need a page of its own, which is less than
+// half a page.
 const maxShortLines = 22
 
-// isShort reports whether a chapter has so few lines, roughly counted, that it can follow the previous one on its page.
+// isShort reports whether a chapter has so few lines, according to a rough count, that it can follow the previous
+// chapter on the same page.
 func isShort(blocks []block.Block) bool {
 	const lineLength = 95 // characters
 	lines := 0
@@ -346,8 +348,8 @@ func (x *docxWriter) writeAnchored(id string, writeContent func()) {
 	x.writeRawXMLf(`<w:bookmarkEnd w:id="%d"/>`, n)
 }
 
-// bookmarkName returns the name of the bookmark for an anchor. It consists of letters, digits and
-// underscores, 40 characters at most.
+// bookmarkName returns the name of the bookmark for an anchor. It consists of at most 40 letters, digits and
+// underscores.
 func (x *docxWriter) bookmarkName(id string) string {
 	if name := x.bookmarks[id]; name != "" {
 		return name

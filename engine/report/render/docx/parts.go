@@ -138,7 +138,7 @@ func writeDOCXFooter(b *bufio.Writer, d *block.Document) {
 	_, _ = b.WriteString(`</w:ftr>`)
 }
 
-// docxStyle holds a style's paragraph and run properties as XML. The elements must be in the order that the
+// docxStyle holds a style's paragraph and run properties as XML. The XML elements must be in the order that the
 // schema requires.
 type docxStyle struct{ id, name, based, next, para, run string }
 

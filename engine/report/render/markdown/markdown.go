@@ -189,7 +189,7 @@ func markdownCell(c block.Cell) string {
 // heading, list, quote or table. Line ends become break tags.
 func Escape(s string) string { return escapeMarkdownAt(s, true) }
 
-// escapeMarkdownAt escapes text that is at the start of a line or, if atLineStart is false, within one.
+// escapeMarkdownAt escapes text that is at the start of a line or, if atLineStart is false, in the middle of a line.
 func escapeMarkdownAt(s string, atLineStart bool) string {
 	s = strings.Trim(s, "\n")
 	var b strings.Builder

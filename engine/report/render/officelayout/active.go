@@ -96,9 +96,9 @@ func fieldInstructions(root *node) (out []string) {
 	return out
 }
 
-// textsInTableOfContents returns the text elements in a table of contents. Placeholders in headings are repeated
-// there, but are not filled in, because Word rebuilds the table. textsInTableOfContents marks the table's field so
-// that Word does so.
+// textsInTableOfContents returns the text elements in a table of contents. The table repeats the placeholders of
+// headings, but they are not filled in, because Word rebuilds the table. To make Word do so, textsInTableOfContents
+// marks the table's field.
 func textsInTableOfContents(root *node) map[*node]bool {
 	out := map[*node]bool{}
 	visitFields(root, func(string) {}, func(n *node, around []*field) {

@@ -91,8 +91,8 @@ func outermostBlock(n *node) *node {
 	return n
 }
 
-// commonParent returns the closest element that contains both nodes, and the two of its children
-// that contain a and b.
+// commonParent returns the closest element that contains both a and b, together with its child that contains a and
+// its child that contains b.
 func commonParent(a, b *node) (parent, childA, childB *node) {
 	above := map[*node]*node{} // maps ancestors of a to their child that contains a
 	for n := outermostBlock(a); n.parent != nil; n = outermostBlock(n.parent) {
@@ -106,8 +106,8 @@ func commonParent(a, b *node) (parent, childA, childB *node) {
 	return nil, nil, nil
 }
 
-// buildBlock replaces everything from an opening tag to its closing tag with a block: text within a
-// paragraph, whole paragraphs, or whole rows of a table.
+// buildBlock replaces everything from an opening tag to its closing tag with a block. The block contains text within
+// a paragraph, whole paragraphs, or whole table rows.
 func (l *compiler) buildBlock(o openBlock, end *node) {
 	parent, from, to := commonParent(o.node, end)
 	if parent == nil {
@@ -189,8 +189,8 @@ func innermostWithTag(tagNode, child *node) *node {
 	return child
 }
 
-// describeMisplacedBlock returns the reason why a block can't begin or end in n, the node that contains the tag. It
-// returns "" if it can.
+// describeMisplacedBlock returns the reason why a block can't begin or end in n, the node that contains the tag, or
+// "" if a block can.
 func describeMisplacedBlock(tagNode, n *node) string {
 	if n == tagNode {
 		return ""

@@ -31,7 +31,7 @@ const (
 	maxProblems = 200    // maximum number of errors, and of warnings
 )
 
-// compiler turns the parts of a layout into programs and collects its problems.
+// compiler turns the parts of a layout into programs and collects the problems that it finds.
 type compiler struct {
 	schema   *schema
 	scopes   []scopeType

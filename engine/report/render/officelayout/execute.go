@@ -62,8 +62,8 @@ type scopeValue struct {
 	key           string
 }
 
-// countSteps counts n steps. If the layout takes too many steps or too long, or prints too much, it
-// stops the layout and returns false.
+// countSteps counts n steps. If filling in the layout takes too many steps or too long, or prints too much, it stops
+// and returns false.
 func (x *executor) countSteps(n int) (mayContinue bool) {
 	if x.err != nil {
 		return false
@@ -182,7 +182,7 @@ func (o conditional) run(x *executor) {
 	}
 }
 
-// items returns the items of the list that pass the condition, up to the limit.
+// items returns the items of the list that meet the condition, up to the limit.
 func (o eachItem) items(x *executor) (out []scopeValue) {
 	list := dereference(o.list.eval(x))
 	keep := func(s scopeValue) bool {

@@ -79,7 +79,7 @@ type unknownName struct{ message, suggestion string }
 
 func (e *unknownName) Error() string { return e.message }
 
-// parser parses an expression. It resolves names while parsing, in the scopes of the placeholder.
+// parser parses an expression. While parsing, it looks up names in the scopes of the placeholder.
 type parser struct {
 	schema *schema
 	scopes []scopeType
@@ -110,12 +110,12 @@ func newParser(s *schema, scopes []scopeType, text string) (*parser, error) {
 	return &parser{schema: s, scopes: scopes, tokens: tokens}, err
 }
 
-// quotes maps the quotation marks that may open a text, including those that Word substitutes for
-// straight ones, to those that may close it.
+// quotes maps each quotation mark that may open a text to the marks that may close it. It includes the marks that
+// Word substitutes for straight ones.
 var quotes = map[rune]string{'"': `"`, '\'': "'", '“': `”“"`, '„': `“”"`, '”': `”"`, '‘': `’'`, '’': `’'`}
 
-// tokenize splits an expression into names, numbers, operators and texts. In the result, texts
-// start with a straight quote.
+// tokenize splits an expression into names, numbers, operators and texts. In the result, each text starts with a
+// straight quotation mark.
 func tokenize(s string) (out []string, err error) {
 	for s != "" {
 		r, size := utf8.DecodeRuneInString(s)
@@ -218,7 +218,7 @@ func (p *parser) parseOr() (expression, error) {
 
 func (p *parser) parseAnd() (expression, error) { return p.parseChain("and", "&&", p.parseNot) }
 
-// parseChain parses one or more operands joined by an operator that has two spellings.
+// parseChain parses one or more operands joined by an operator, which may be written as a word or as a symbol.
 func (p *parser) parseChain(operator, symbol string, operand func() (expression, error)) (expression, error) {
 	e, err := operand()
 	for err == nil {
@@ -297,7 +297,8 @@ func isScalarType(t reflect.Type) bool {
 	return k != reflect.Slice && k != reflect.Map && !isRecord(dereferenceType(t))
 }
 
-// parsePath resolves a name to a field of the innermost loop item that has it or, if none has, of the report.
+// parsePath resolves a name to a field of the innermost loop item that has such a field or, if there is none, to a
+// field of the report.
 func (p *parser) parsePath(text string) (expression, error) {
 	scope := len(p.scopes) - 1
 	rest := strings.TrimPrefix(text, ".") // accept a leading dot, as in layouts for HTML and Markdown

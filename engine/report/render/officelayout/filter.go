@@ -204,7 +204,8 @@ func formatValue(v reflect.Value) string {
 	return ""
 }
 
-// isTrue reports whether a value counts as true in a condition: present, not empty and not zero.
+// isTrue reports whether a value counts as true in a condition, that is, whether it is present, not empty and not
+// zero.
 func isTrue(v reflect.Value) bool {
 	v = dereference(v)
 	switch {

@@ -127,7 +127,7 @@ func Read(file []byte, format string) (*Layout, error) {
 // Problems returns the errors and warnings about the layout's placeholders, and the number of placeholders.
 func (l *Layout) Problems() (all []Problem, tags int) { return l.problems, l.tags }
 
-// Err returns a VALIDATION_ERROR that names the first errors of the layout's placeholders, or nil if there are none.
+// Err returns a VALIDATION_ERROR that names the first errors in the layout's placeholders, or nil if there are none.
 func (l *Layout) Err() error {
 	const shown = 3
 	var all []string
@@ -549,7 +549,7 @@ func (x *executor) fill(p *part) *part {
 	return p
 }
 
-// writePackage writes the file: the parts that were filled in, and all others unchanged.
+// writePackage writes the file. It contains the parts that were filled in, and all other parts unchanged.
 func (l *Layout) writePackage(w io.Writer, data *content.LayoutData, made []*part, images *imageStore, deck *deckChange) error {
 	changed := maps.Clone(l.replaced) // nil for an omitted part
 	var extra []string                // new parts, in order

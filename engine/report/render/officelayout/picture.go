@@ -372,7 +372,7 @@ func (l *compiler) compilePictureFrame(out *program, n *node) {
 	out.add(raw(n.end))
 }
 
-// attrName returns the name, with its prefix, of an attribute in the namespace of relationships.
+// attrName returns the name of an attribute in the namespace of relationships, including its prefix.
 func (n *node) attrName(local string) string {
 	for _, a := range n.attrs {
 		if a.Name.Local == local && a.Name.Space != "" && a.Name.Space != "xmlns" {

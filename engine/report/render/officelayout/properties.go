@@ -84,7 +84,8 @@ func (l *Layout) addProperties(data *content.LayoutData, put func(string, []byte
 	return name, nil
 }
 
-// customPropertiesPart returns the name of the part with the properties that users define, and whether the layout has it.
+// customPropertiesPart returns the name of the part that contains the user-defined properties, and whether the
+// layout has it.
 func (l *Layout) customPropertiesPart(relations []relation) (name string, exists bool) {
 	for _, r := range relations {
 		target := opc.ResolveTarget("", r.target)

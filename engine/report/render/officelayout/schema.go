@@ -21,7 +21,7 @@ var (
 	boolType  = reflect.TypeFor[bool]()
 )
 
-// schema holds the fields of the data types available in a layout, by their JSON names.
+// schema holds the fields of the data types that layouts can use, keyed by their JSON names.
 type schema struct {
 	fields  map[reflect.Type]map[string]reflect.StructField
 	names   map[reflect.Type][]string

@@ -57,8 +57,8 @@ func newTag(source string) *tag {
 	return t
 }
 
-// maxTagLength is the maximum length of a placeholder in bytes. It also limits how far the end of
-// an unclosed placeholder is searched for.
+// maxTagLength is the maximum length of a placeholder in bytes. It also limits how far the search for the end of an
+// unclosed placeholder goes.
 const maxTagLength = 1000
 
 // span is the position of a placeholder in a text, including its braces.
@@ -85,8 +85,8 @@ func findTags(text string) (all []span, unclosed string) {
 }
 
 // extractTags replaces the placeholders in the paragraphs of a part with separate nodes. Word often splits a
-// placeholder over several runs with different formats; the formatting of the first run applies. Tags that open or
-// close a block, and else tags, are moved out of their run, so that they can delimit runs.
+// placeholder into several runs with different formats; in that case, the format of the first run applies. Opening,
+// closing and else tags are moved out of their runs, so that they can delimit runs.
 func (l *compiler) extractTags(root *node) {
 	contents := textsInTableOfContents(root)
 	var paragraphs []*node
@@ -141,7 +141,8 @@ func (l *compiler) countTags(at *node, n int) (isWithinLimit bool) {
 	return true
 }
 
-// textsOf returns the text elements of a paragraph, except those in nested paragraphs, for example in text boxes.
+// textsOf returns the text elements of a paragraph, except those in nested paragraphs, such as the paragraphs in
+// text boxes.
 func textsOf(p *node) (out []*node) {
 	var visit func(n *node)
 	visit = func(n *node) {

@@ -32,8 +32,8 @@ var namespaces = map[string]string{
 	"http://purl.oclc.org/ooxml/presentationml/main":                          "strict",
 }
 
-// node is an element, a text, a placeholder or a block in the tree of a part. An element keeps the
-// bytes of its tags.
+// node is an element, a text, a placeholder or a block in the tree of a part. For an element, it stores the original
+// bytes of the tags.
 type node struct {
 	// name is the element's name with the prefix from namespaces, such as "w:p"; "" for text.
 	name string
@@ -85,7 +85,7 @@ func (n *node) child(name string) *node {
 	return nil
 }
 
-// ancestor returns the closest ancestor of n that has one of the names, or nil.
+// ancestor returns the closest ancestor of n that has one of the given names, or nil.
 func (n *node) ancestor(names ...string) *node {
 	for p := n.parent; p != nil; p = p.parent {
 		if p.hasName(names...) {

@@ -114,7 +114,7 @@ func (w *oscalWriter) encodeAndValidate(model string, doc *models.OscalModels) (
 
 var listIndexPattern = lazyregexp.New(`([a-z-]+)\[(\d+)\]`)
 
-// rowNameAt returns the name of the report item at a location in the OSCAL document, for use in error
+// rowNameAt returns the name of the report item that is at a given location in the OSCAL document, for use in error
 // messages.
 func (w *oscalWriter) rowNameAt(jsonPath string) string {
 	for _, m := range listIndexPattern.FindAllStringSubmatch(jsonPath, -1) {

@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// buildPOAM returns the plan of action and milestones as an OSCAL document. It contains the plan items, a
-// risk for each, and the findings and observations on which they are based.
+// buildPOAM returns the plan of action and milestones as an OSCAL document. It contains the plan items, a risk for
+// each item, and the findings and observations on which the items are based.
 func (w *oscalWriter) buildPOAM() (*models.PlanOfActionAndMilestones, error) {
 	switch {
 	case w.POAM == nil:

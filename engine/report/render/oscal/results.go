@@ -215,7 +215,7 @@ func (w *oscalWriter) embedPlan(controls controlIDs) (models.Resource, error) {
 	}, nil
 }
 
-// toObservation returns the observation on an item's control. It quotes each passage of evidence with its
+// toObservation returns an observation about an item's control. It quotes each passage of evidence with its
 // location.
 func (w *oscalWriter) toObservation(it *api.Item, kind, description string, evidence []api.Evidence) models.Observation {
 	o := models.Observation{

@@ -265,7 +265,7 @@ func (p *pdfWriter) drawQuote(q block.Quote) {
 	p.addSpaceUnlessAtTop(3)
 }
 
-// maxUnbrokenCard is the share of a page up to which a card isn't split across pages.
+// maxUnbrokenCard is the maximum height of a card that isn't split across pages, as a share of the page.
 const maxUnbrokenCard = 0.45
 
 // cardStartHeight returns the height of the part of a card that must not be split across pages, which is the whole

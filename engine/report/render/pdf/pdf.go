@@ -223,7 +223,7 @@ func (p *pdfWriter) reserveHeight(h float64) float64 {
 	return y
 }
 
-// addSpaceUnlessAtTop adds vertical space. At the top of a page, it does nothing.
+// addSpaceUnlessAtTop adds vertical space, except at the top of a page.
 func (p *pdfWriter) addSpaceUnlessAtTop(h float64) {
 	if p.cursorY+h > p.bottom() {
 		p.cursorY = p.bottom() // the next content starts a page
@@ -338,8 +338,8 @@ func (p *pdfWriter) drawFrontPage() {
 	}
 }
 
-// drawLogo draws the logo on a white background in the upper right corner of the first page, in the middle of the band
-// of the given height. It returns the width that it occupies.
+// drawLogo draws the logo on a white background in the upper right corner of the first page, vertically centered in
+// the band, which has the given height. It returns the width that it occupies.
 func (p *pdfWriter) drawLogo(band float64) float64 {
 	w, h := p.doc.FitLogo(130, 80)
 	if w == 0 || h == 0 {

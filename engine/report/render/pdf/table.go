@@ -255,7 +255,7 @@ func (p *pdfWriter) drawRow(t block.Table, widths []float64, r block.Row) {
 	}
 }
 
-// drawCellLine draws line n of a cell and, with the first line, the cell's bar.
+// drawCellLine draws line n of a cell. Together with the first line, it draws the cell's bar.
 func (p *pdfWriter) drawCellLine(c *pdfCell, n int, x, y, width float64, isNumber bool) {
 	if c.bar != nil && n == 0 {
 		p.drawBar(c.bar, x+cellPad, y+1, width-2*cellPad, cellLineHeight-2)

@@ -26,7 +26,7 @@ type element struct {
 	children []int32
 }
 
-// mark is a piece of an element: the marked content with the given ID on a page.
+// mark is a piece of an element: the marked content that has the given ID on the given page.
 type mark struct{ page, id int32 }
 
 // structure collects the elements of the document's logical structure while pages are drawn.
@@ -45,7 +45,8 @@ func newStructure() structure {
 	return structure{elements: []element{{kind: "Document", parent: -1}}, owners: make([][]int32, 1)}
 }
 
-// addElement adds an element to the current one and returns its index. alt describes a picture, or is "".
+// addElement adds an element to the current one and returns its index. alt describes a picture; for other elements,
+// it is "".
 func (p *pdfWriter) addElement(kind, alt string) int {
 	t := &p.tags
 	n := len(t.elements)
@@ -121,8 +122,9 @@ func (p *pdfWriter) endMark() {
 // groupingKinds are the kinds of elements that contain only other elements.
 var groupingKinds = map[string]bool{"Document": true, "Table": true, "TR": true, "L": true, "LI": true, "BlockQuote": true, "Div": true}
 
-// writeTagged writes a finished file with its structure: the file up to its cross-reference table, new versions of the
-// pages and the catalog, the elements, and a cross-reference stream for all objects.
+// writeTagged writes a finished file together with its structure. The output consists of the file up to its
+// cross-reference table, new versions of the pages and the catalog, the elements, and a cross-reference stream for
+// all objects.
 func (t *structure) writeTagged(w io.Writer, file []byte) error {
 	offsets, end, root, info, err := readCrossReferences(file)
 	if err != nil {

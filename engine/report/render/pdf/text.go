@@ -81,8 +81,8 @@ func (f *face) register(file *fpdf.Fpdf) {
 	file.AddUTF8FontFromBytes(f.name, "", slices.Clone(f.data)) // the library modifies the data while subsetting the font
 }
 
-// runeWidthOrNegative returns the width of a character in ems, or a negative number if the font doesn't have
-// it.
+// runeWidthOrNegative returns the width of a character in ems, or a negative number if the font doesn't have the
+// character.
 func (f *face) runeWidthOrNegative(r rune) float64 {
 	if w, ok := f.widths[r]; ok {
 		return w
@@ -345,8 +345,8 @@ func (l *textLine) appendWord(w word, space, pad float64) {
 	}
 }
 
-// canMergeWith reports whether a run can be merged with the previous one on the line. Both must belong to
-// badges of the same class, or have the same style and link.
+// canMergeWith reports whether a run can be merged with the previous run on the line. It can if both belong to
+// badges of the same class, or if both have the same style and link.
 func (r textRun) canMergeWith(previous textRun) bool {
 	return r.badge == previous.badge && (r.badge != "" || r.textStyle == previous.textStyle && r.ref == previous.ref)
 }

@@ -69,7 +69,8 @@ func ChartParts(c *workbook.Chart, columns bool, p workbook.Properties) (chart, 
 	return []byte(xmlHead + p.Theme.ReplaceColorPlaceholders(chartXML(p.Theme, c, columns))), numbers, nil
 }
 
-// chartSheet is the sheet with a chart's numbers: a row of names, followed by a row for each category.
+// chartSheet is the name of the sheet with a chart's numbers, which has a row of names, followed by a row for each
+// category.
 const chartSheet = "Chart"
 
 func chartWorkbook(c *workbook.Chart, p workbook.Properties) ([]byte, error) {

@@ -51,8 +51,8 @@ func shapeTreeXML(shapes string) string {
 		shapes + `</p:spTree>`
 }
 
-// placeholderXML returns a title of the master or a layout, from which slide titles inherit their
-// position and format.
+// placeholderXML returns a title placeholder of the master or a layout. The titles of slides inherit their position
+// and format from it.
 func placeholderXML(id int, name, kind string, b box, style string) string {
 	return fmt.Sprintf(`<p:sp><p:nvSpPr><p:cNvPr id="%d" name="%s"/><p:cNvSpPr><a:spLocks noGrp="1"/></p:cNvSpPr><p:nvPr>`+
 		`<p:ph type="%s"/></p:nvPr></p:nvSpPr><p:spPr>%s<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr>`, id, name, kind, b.xfrmXML()) +
