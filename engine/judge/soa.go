@@ -42,11 +42,11 @@ func (in *Inclusion) IncludeManually(applicability api.Applicability, userName s
 // the scope excludes it.
 func ManualInclusionReason(userName string) string { return "Included manually by " + userName + "." }
 
-// minUnreviewedConfidence is the confidence below which an SoA line needs review, whatever its status.
+// minUnreviewedConfidence is the confidence below which an SoA line needs review, regardless of its status.
 const minUnreviewedConfidence = 0.6
 
-// maxUnreadableConfidence limits the confidence in a verdict that there is no evidence if some
-// documents could not be analyzed.
+// maxUnreadableConfidence is the maximum confidence in the verdict that there is no evidence when some documents could
+// not be analyzed.
 const maxUnreadableConfidence = 0.3
 
 // DraftSoAItem drafts the line of the Statement of Applicability (SoA) for a control. The caller sets IDs,
@@ -222,7 +222,7 @@ func IsNamedOwner(owner string) bool {
 	return strings.ContainsFunc(owner, unicode.IsLetter) && !openOwnerPattern.MatchString(owner)
 }
 
-// OwnerName returns the name in an owner: "Jonas Wexley" in "Jonas Wexley, Infrastructure Lead".
+// OwnerName returns the name part of an owner: "Jonas Wexley" in "Jonas Wexley, Infrastructure Lead".
 func OwnerName(owner string) string {
 	if at := strings.IndexAny(owner, ",;("); at > 0 {
 		return strings.TrimSpace(owner[:at])
@@ -277,7 +277,7 @@ func mainOwner(evidence []api.Evidence, owners map[string]string) *string {
 // defaultWeight is the weight of a control for which the catalog has no weight.
 const defaultWeight = 5
 
-// ControlWeight returns the weight of a control, from 1 to 10, or a medium weight if the catalog has none.
+// ControlWeight returns the weight of a control, from 1 to 10, or a medium weight if the catalog doesn't specify one.
 func ControlWeight(c api.Control) int {
 	if c.Weight == nil {
 		return defaultWeight

@@ -374,11 +374,12 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 	f.selectQuotes(verdicts)
 }
 
-// selfContradictionPrefix begins the reason reported if one document both affirms and denies a statement.
+// selfContradictionPrefix is the start of the reason that is reported if one document both affirms and denies a
+// statement.
 const selfContradictionPrefix = "One document contradicts itself: "
 
-// notFollowedPrefix begins the reason reported if documents affirm a statement and a record shows that it isn't
-// followed.
+// notFollowedPrefix is the start of the reason that is reported if documents affirm a statement and a record shows that
+// it isn't followed.
 const notFollowedPrefix = "Not followed: "
 
 // formatContradiction describes an affirmation and a denial, from one document or two, with their locations. If

@@ -161,7 +161,7 @@ var weConcept = text.ConceptID("we")
 // exist.
 var absencePattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:there (?:is|are|was|were) )?(?:no|none)\b((?: [\w-]+){0,4}?)(?: (?:of|for|in|on|to|about|is|are|was|were|has|have|takes?|exists?)\b|\W*$)`)
 
-// isPlanListEntry reports whether a sentence is an item in a list of planned work, which doesn't need a verb.
+// isPlanListEntry reports whether a sentence is an item in a list of planned work. Such an item doesn't need a verb.
 func (c *passageAnalysis) isPlanListEntry(s *text.Sentence) bool {
 	return c.planListName != "" && s.Item
 }

@@ -339,7 +339,7 @@ func formatSupportReason(m match) string {
 	return "Supported, although the passage doesn't mention: " + text.JoinSome(m.missedConcepts) + "."
 }
 
-// omissionReason returns why a related sentence doesn't state all of a statement, or "" if it does.
+// omissionReason returns why a related sentence doesn't cover a statement completely, or "" if it does.
 func (s *Session) omissionReason(d *preparedStatement, cur *text.Sentence, m match, cover float64) string {
 	switch {
 	case cover < coverFull && len(m.missedConcepts) > 0:

@@ -254,8 +254,8 @@ func (d *modelDigestCache) getOrFetch(ctx context.Context, from driver) string {
 	return s.Digest
 }
 
-// classifyTimeout returns ErrTimeout if the model's time limit was exceeded, the context's error if the
-// caller canceled the request, and otherwise err.
+// classifyTimeout returns ErrTimeout if the model's time limit was exceeded, the context's error if the caller canceled
+// the request, and err otherwise.
 func (m *Model) classifyTimeout(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

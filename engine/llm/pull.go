@@ -23,7 +23,7 @@ const (
 	maxSilence = 2 * time.Minute
 )
 
-// ErrPullFailed reports that the server failed to download the model; its message is included.
+// ErrPullFailed reports that the server failed to download the model; the server's message is included.
 var ErrPullFailed = errors.New("the server could not download the model")
 
 // ErrPullUnsupported reports that the server doesn't support download requests.

@@ -1,5 +1,5 @@
-// Package notify sends events to webhooks. Its subpackage delivery contains the delivery loop, and
-// integration the connectors to other tools.
+// Package notify sends events to webhooks. Its subpackage delivery contains the delivery loop, and its subpackage
+// integration contains the connectors to other tools.
 package notify
 
 import (

@@ -1,9 +1,8 @@
-// Package criteria states, in our own sentences, what an assessor looks for in each control of a
-// catalog with the usual codes: what the documents of an organization that implements it would
-// state, the words that are almost always in them (anchors), and the words such a sentence uses
-// (wordings). It serves catalogs without assessment objectives. It contains nothing from any
-// catalog but our own, whose objectives it uses unchanged, and must not know how evidence is
-// judged.
+// Package criteria states, in our own words, what an assessor looks for in each control of a catalog with the usual
+// codes. For each control, it lists what the documents of an organization that implements the control would state, the
+// words that these documents almost always contain (anchors), and the words with which such statements are expressed
+// (wordings). It is used for catalogs without assessment objectives. It contains no text from any catalog but our own,
+// whose objectives it uses unchanged, and must not know how evidence is judged.
 package criteria
 
 import (

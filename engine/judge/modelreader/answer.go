@@ -95,8 +95,8 @@ func (q *question) readings(a answer, i int) (out []reading.Reading, dropped int
 	return out, dropped, true
 }
 
-// losesTo reports whether the label before is replaced by the label after if a model assigns both to a passage. The
-// label that is less favorable to the organization wins.
+// losesTo reports whether the first label gives way to the second if a model assigns both to a passage. The label that
+// is less favorable to the organization wins.
 func losesTo(before, after reading.Label) bool {
 	order := []reading.Label{reading.States, reading.Part, reading.Plans, reading.Contradicts}
 	return slices.Index(order, before) < slices.Index(order, after)

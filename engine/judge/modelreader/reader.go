@@ -1,6 +1,6 @@
-// Package modelreader lets a language model read passages for the statements of a control: one
-// prompt with all statements and the passages that search finds for them, an answer by JSON Schema,
-// and quotes that are matched against the passages.
+// Package modelreader lets a language model read passages for the statements of a control. A prompt contains all
+// statements and the passages that search finds for them. The answer must follow a JSON Schema, and its quotes are
+// matched against the passages.
 //
 // It doesn't judge, and it trusts no answer: quotes that a passage doesn't contain are dropped, and
 // a statement without a valid answer is sent once more and then left to another reader. It knows

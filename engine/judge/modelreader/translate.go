@@ -54,8 +54,8 @@ func EstimateTranslation(language string, statements []string) (e Estimate) {
 }
 
 // Translate translates up to TranslationBatch statements into the language with the given English name. A statement
-// without a valid answer is sent once more on its own; if that fails too, its translation is "". It returns an error in
-// the same cases as Read.
+// without a valid answer is sent once more on its own; if that fails too, its translation is "". Translate returns an
+// error in the same cases as Read.
 func (r *Reader) Translate(ctx context.Context, language string, statements []string) ([]string, error) {
 	out, err := r.translateOnce(ctx, language, statements, llm.DefaultSeed)
 	if err != nil || out != nil {

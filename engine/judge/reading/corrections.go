@@ -44,7 +44,7 @@ func NewCorrections(all []Correction) *Corrections {
 	return c
 }
 
-// For returns the corrections for a statement. It costs nothing if there are no corrections at all.
+// For returns the corrections for a statement. It takes no time if there are no corrections at all.
 func (c *Corrections) For(st Statement) StatementCorrections {
 	if c == nil {
 		return nil

@@ -13,9 +13,9 @@ const (
 	minNearIdenticalness = 0.7
 )
 
-// nearIdentical reports whether a person's decision on passage a also holds for passage b. In addition, the words on
-// which the person decided must occur in b unchanged, which findWords checks. Case, punctuation and white space are
-// ignored. Two passages are near-identical if
+// nearIdentical reports whether a person's decision on passage a also holds for passage b. For the decision to apply,
+// the words on which the person decided must also occur unchanged in b; findWords checks that. Case, punctuation and
+// white space are ignored. Two passages are near-identical if
 //   - of all sequences of five words that occur in a or b, at least 70 % occur in both, and
 //   - the words that can reverse a meaning are the same, in the same order: numbers, words for frequency and quantity,
 //     negations, exceptions, "may" and "must", plans, opposites such as enabled and disabled, and ticks in boxes. In the

@@ -37,7 +37,7 @@ const (
 // Labels lists all labels.
 var Labels = []Label{States, Part, Plans, Contradicts, Silent}
 
-// Statement is a requirement about which passages are read.
+// Statement is a requirement. A Reader determines what passages show about it.
 type Statement struct {
 	ControlCode string // of the control that it belongs to; not part of its ID
 	Topic       string // the control's subject

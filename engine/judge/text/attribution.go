@@ -459,8 +459,7 @@ func isInsideName(text string, words []word, i int) bool {
 	return isOneOf(words[i].text, "inc", "ltd", "llc", "gmbh", "plc", "corp") || i > 1 && words[i].start == words[i-1].end
 }
 
-// openingPattern matches the beginnings of sentences about imagined or past states that have no
-// comma after the adverbial.
+// openingPattern matches the beginning of a sentence about an imagined or past state if no comma follows the adverbial.
 var openingPattern = lazyregexp.NewPrefiltered(
 	`(?i)^\W*(?:once upon a time|if only\b|would that\b|there was a time|in the old days|(?:were|had) (?:we|it|they)\b|picture an?\b|what if\b|say,? for example|let us say\b|` +
 		`(?:true or false|right or wrong|agree or disagree)\b|in \d+ ?(?:%|percent) of (?:the |all )?(?:compan|organi|firm|business|respond|participant|case))`,
@@ -492,7 +491,7 @@ var pastPeriodPattern = lazyregexp.NewPrefiltered(
 	`^\W*(?:until (?:recently|last (?:year|month|spring|summer|autumn|winter|week)|a few)|years ago|decades ago|long ago|back (?:then|in)|once,|before (?:19|20)\d\d|once upon)`,
 )
 
-// retractionPattern matches the end of a sentence that retracts the rest of it.
+// retractionPattern matches the end of a sentence that retracts what comes before it.
 var retractionPattern = lazyregexp.NewPrefiltered(
 	`(?i)(?:[–—;,(:-]|\bbut\b)\W*(?:` +
 		`(?:at least |or )?(?:so|that is what|that's what|this is what) (?:they|he|she|it|the \w+|some|people|everybody) (?:say|claim|think|believe|hope)s?\b[^.]*|` +

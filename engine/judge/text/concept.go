@@ -24,8 +24,8 @@ func onlyStopWords(words []word) bool {
 
 var recurrenceConcepts = wordSet("annual quarter month week daili") // the concepts of annual, quarterly, …
 
-// Concepts returns the concepts in a text, in text order: those of the longest phrases, and of the words outside
-// of them.
+// Concepts returns the concepts in a text, in text order: those of the longest phrases, and those of the words outside
+// these phrases.
 func Concepts(text string) []Concept { return findConcepts(text, splitWords(text)) }
 
 func findConcepts(text string, words []word) []Concept {
@@ -166,7 +166,7 @@ var documentNouns = sync.OnceValue(func() map[uint64]bool {
 	return m
 })
 
-// IsUninformativeConcept reports whether a concept has no meaning as the object of a denial.
+// IsUninformativeConcept reports whether a concept has no meaning as the object of a denial, such as "done".
 func IsUninformativeConcept(conceptID uint64) bool { return emptyConcepts()[conceptID] }
 
 // IsDocumentNoun reports whether a concept is a kind of document.

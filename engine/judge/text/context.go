@@ -25,8 +25,8 @@ func (a *Analysis) HeadingAndNeighbors(i int) []*Sentence {
 	return out
 }
 
-// maxLeadBytes is the maximum number of bytes between the start of a list's lead-in and the end of
-// an item, so that both can be quoted together.
+// maxLeadBytes is the maximum length in bytes of the text from the start of a list's lead-in to the end of an item. In
+// longer texts, the two are not quoted together.
 const maxLeadBytes = 600
 
 // LeadInOrSelf returns the sentence that introduces a list item, or the item itself if there is none nearby.
@@ -65,8 +65,8 @@ func (a *Analysis) PlanWords(i int) string {
 	return ""
 }
 
-// Quote returns the text from one sentence to another, with white space collapsed. If the last one is a list
-// item, the sentence that introduces the list is included unless it is too far away.
+// Quote returns the text from one sentence to another, with white space collapsed. If the last sentence is a list item,
+// the sentence that introduces the list is included unless it is too far away.
 func (a *Analysis) Quote(from, to int) string {
 	start, end := a.Sentences[from].start, a.Sentences[to].end
 	if lead := a.LeadInOrSelf(&a.Sentences[to]); lead.start < start {

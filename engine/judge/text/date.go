@@ -13,8 +13,8 @@ var reviewPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:next (?:scheduled )?(?:review|revision)(?: date)?(?: is)?(?: due)?|(?:to|must|shall) be (?:renewed|reviewed|revised|re-?issued) (?:by|before|not? later than|no later than)|renewal due|review (?:due|by)|valid until|expires?(?: on)?|expiry(?: date)?)\s*(?:on|by|in|is)?\s*[:=|]?\s*(?:\*\*)?\s*((?:\d{4}-\d{2}(?:-\d{2})?)|(?:\d{1,2}\.? )?(?:` + MonthNames + `) (?:\d{1,2},? )?\d{4}|\d{1,2}[./]\d{1,2}[./]\d{4})`,
 )
 
-// ReviewDue returns the date by which, according to the text, its document must be reviewed. If
-// only a month is given, it returns the first day.
+// ReviewDue returns the date by which, according to the text, the document must be reviewed. If only a month is given,
+// it returns the first day of that month.
 func ReviewDue(text string) (time.Time, bool) {
 	if m := reviewPattern.FindStringSubmatch(text); m != nil {
 		return parseLooseDate(m[1])

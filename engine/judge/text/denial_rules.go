@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// denyRetractedClauses denies the clauses that a sentence retracts at its end, as with "there is none yet" or
+// denyRetractedClauses marks as denied the clauses that a sentence retracts at its end, as with "there is none yet" or
 // "but there are no rules for it".
 func (s *Stance) denyRetractedClauses(words []word) {
 	for i, w := range words {

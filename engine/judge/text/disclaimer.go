@@ -208,8 +208,8 @@ const (
 	recordMarks    = "0123456789:|"
 )
 
-// isWordSalad reports whether a text is not a sentence although its words could come from one. It may consist of sorted
-// or shuffled words, a series of titles, a bibliographic reference or contact details.
+// isWordSalad reports whether a text looks like a sentence but isn't one. It may consist of sorted or shuffled words, a
+// series of titles, a bibliographic reference or contact details.
 func isWordSalad(text string, words []word) bool {
 	if len(words) < minSaladWords {
 		return false
@@ -308,7 +308,7 @@ func isStringOfNouns(text string, words []word) bool {
 }
 
 // unassertWordSalad marks a whole passage as not asserted if enough of its sentences have broken pairs (see
-// isBrokenPair). Not all sentences need any, because even some shuffled ones have none by chance.
+// isBrokenPair). Not every sentence has to have some, because a shuffled sentence may have none by chance.
 func (a *Analysis) unassertWordSalad() {
 	sentences, broken, strung := 0, 0, 0
 	for i := range a.Sentences {

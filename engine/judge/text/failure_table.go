@@ -45,8 +45,8 @@ var (
 	failedActionPattern = lazyregexp.New(
 		`(?i)^\W*(?:fail(?:ed|s|ure)?\b|(?:target |deadline )?missed\b|overdue\b|late\b|skipped\b|expired\b|not (?:yet )?(?:carried out|reached|available|on time|repeated|rescheduled|scheduled|answered|fixed|closed|` + negativeStates + `)\b|none (?:held|done|made|performed|recorded)\b|never\W*$|no (?:answer|reply|review|test|evidence|record)\b)`,
 	)
-	// noAnswerPattern matches the cell value "no". In a column whose name is an action, "no" is a failure ("returned:
-	// no"), whereas "encrypted: no" and "clauses: no" only describe an attribute.
+	// noAnswerPattern matches the cell value "no". In a column whose name denotes an action, "no" is a failure
+	// ("returned: no"), whereas "encrypted: no" and "clauses: no" only describe an attribute.
 	noAnswerPattern     = lazyregexp.New(`(?i)^\W*(?:no|n|false)[\s.]*$`)
 	actionColumnPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:reviewed|tested|restored|rehearsed|exercised|repeated|returned|revoked|removed|disabled|locked|collected|signed|acknowledged|confirmed|approved|trained|attended|passed|patched|installed|verified|checked|fixed|answered|reached|renewed|(?:on|in) time|within|met|kept|worked|succeeded)\b`,

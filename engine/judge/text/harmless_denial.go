@@ -228,8 +228,8 @@ func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
 			startsWithHadTo(rest) || clauseHas(rest, head.clause, "outside"))
 }
 
-// skipToPredicate skips modifiers of a noun, such as "of the laptops" or "from the baseline", and returns the
-// words from the predicate on.
+// skipToPredicate skips modifiers of a noun, such as "of the laptops" or "from the baseline", and returns the words
+// starting at the predicate.
 func skipToPredicate(rest []word) []word {
 	if first := wordAt(rest, 0); !prepositions[first] && first != "or" && first != "and" && !strings.HasSuffix(first, "ing") {
 		return rest // "complaints regarding …"

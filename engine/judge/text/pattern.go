@@ -227,14 +227,14 @@ func readPatterns(s *Stance, text string, words []word, currentYear int) {
 // nonePattern matches a cell that contains only "none", meaning that what the column name refers to doesn't exist.
 var nonePattern = lazyregexp.New(`(?i)^\W*none[\s.]*$`)
 
-// namesHolder reports whether the name of a column is a role to which somebody must be appointed. A "none" in such a
-// column is a denial: "deputy: none".
+// namesHolder reports whether the name of a column denotes a role to which somebody must be appointed. A "none" in such
+// a column is a denial: "deputy: none".
 func namesHolder(name []word) bool {
 	return slices.ContainsFunc(name, func(w word) bool { return isOneOf(w.text, "owner", "deputy", "officer", "custodian", "steward") })
 }
 
-// isActionColumn reports whether the name of a column is an action or a safeguard. A "no" in such a column is a denial:
-// "reviewed: no", but not "privileged: no".
+// isActionColumn reports whether the name of a column denotes an action or a safeguard. A "no" in such a column is a
+// denial: "reviewed: no", but not "privileged: no".
 func isActionColumn(name []word) bool {
 	return slices.ContainsFunc(name, func(w word) bool { return isInflectedVerb(w) || safeguardStems[w.stem] })
 }

@@ -249,7 +249,7 @@ const (
 )
 
 // findPartialShare returns the words in a text that show that something applies to only a share of all cases. It
-// returns "" if there are none, or if the share is nearly all. isNone is set if it applies to none of them.
+// returns "" if there are none, or if the share is nearly all. isNone is set if it applies to none of the cases.
 func findPartialShare(text string) (words string, isNone bool) {
 	if !strings.Contains(text, "f ") || !strings.ContainsAny(text, "0123456789") {
 		return "", false

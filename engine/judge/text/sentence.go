@@ -108,8 +108,8 @@ func lineBreakEndsSentence(text string, from, i int) bool {
 	return !unicode.IsLower(r) && r != '(' && (len(before) < 60 || unicode.IsUpper(r) && !unicode.IsLower(rune(before[len(before)-1])))
 }
 
-// minBoxWords is the minimum number of words in a check box label that is a statement rather than
-// an answer to a question.
+// minBoxWords is the minimum number of words that a check box label must have to count as a statement rather than an
+// answer to a question.
 const minBoxWords = 3
 
 // nextBoxBeginsSentence reports whether a check box at the start of rest begins a new sentence, because both its label

@@ -331,8 +331,8 @@ var irregularParticiples = wordSet("done held made run been taken kept written s
 
 // spreadDenial extends denials to adjacent clauses without their own verb. Such clauses are labels ("Log review: nobody
 // does it"), even those with a word that can also be a verb, and items of an enumeration ("we don't encrypt laptops,
-// phones"). labelDenied reports whether a label was denied. It doesn't change table rows, because their cells are
-// separate clauses.
+// phones"). labelDenied reports whether a label was denied. spreadDenial doesn't change table rows, because their cells
+// are separate clauses.
 func spreadDenial(s *Stance, text string, words []word) (labelDenied bool) {
 	if s.IsTableRow || s.Denied == 0 {
 		return false

@@ -98,7 +98,7 @@ func (s *lanes) get(k laneKey) *lane {
 	return l
 }
 
-// makeDue makes a lane due at a time or, if it is resting until later, at the end of its rest.
+// makeDue makes a lane due at the given time or, if the lane rests until later, at the end of its rest.
 func (l *lane) makeDue(at time.Time) {
 	if at.Before(l.restUntil) {
 		at = l.restUntil
@@ -125,8 +125,8 @@ func (s *lanes) notifyReady() {
 	}
 }
 
-// start selects the lanes that may send now and marks them as sending. Organizations take turns,
-// starting with those that have waited longest, and so do the lanes of each organization.
+// start selects the lanes that may send now and marks them as sending. Organizations take turns, and so do the lanes of
+// each organization; those that have waited longest go first.
 func (s *lanes) start(now time.Time) (started []laneKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -306,7 +306,7 @@ func (l *Dispatcher) serveLane(ctx context.Context, k laneKey) {
 	}
 }
 
-// receiver returns the kind and the state of a lane's receiver; kind is nil if it was deleted.
+// receiver returns the kind and the state of a lane's receiver; kind is nil if the receiver was deleted.
 func (l *Dispatcher) receiver(tx *store.Tx, k laneKey) (kind ReceiverKind, state State, err error) {
 	for _, kind := range l.Kinds {
 		state, err := kind.State(tx, k.organization, k.receiver)
@@ -317,8 +317,7 @@ func (l *Dispatcher) receiver(tx *store.Tx, k laneKey) (kind ReceiverKind, state
 	return nil, State{}, nil
 }
 
-// sendable selects the unfinished deliveries that may be sent to a receiver in the given state, ordered by when they
-// are due.
+// sendable selects the unfinished deliveries that may be sent to a receiver in the given state, ordered by due time.
 func sendable(state State) store.TenantIndexView[store.Delivery] {
 	if state.Enabled {
 		return store.Deliveries.By("due")

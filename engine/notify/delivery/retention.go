@@ -35,7 +35,7 @@ func (l *Dispatcher) deleteOldDeliveries(ctx context.Context) error {
 	return nil
 }
 
-// findExpired returns a batch of deliveries older than before. The age of a delivery that was
+// findExpired returns a batch of deliveries that are older than the given time. The age of a delivery that was
 // requested again is counted from that request.
 func (l *Dispatcher) findExpired(tx *store.Tx, before time.Time) (old []store.Delivery, err error) {
 	for _, k := range l.Kinds {

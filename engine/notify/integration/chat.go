@@ -47,8 +47,8 @@ func (s *Service) sendChatMessage(ctx context.Context, set *settings, m *message
 	return status, &delivery.SendError{Reason: reason, Permanent: permanentSlackErrors[reply.Error]}
 }
 
-// permanentSlackErrors lists the Slack errors that only a change of the integration's settings can fix.
-// Slack sends them with status 200; without this list, they would be retried for a day.
+// permanentSlackErrors lists the Slack errors that only a change of the integration's settings can fix. Slack sends
+// them with status 200. Without this list, deliveries that fail with them would be retried for a day.
 var permanentSlackErrors = map[string]bool{
 	"channel_not_found": true,
 	"is_archived":       true,

@@ -1,6 +1,6 @@
-// Package integration connects to other tools: chat messages, files in buckets, and plan items
-// that are tracked as issues elsewhere. Responses of a tool are untrusted data: their length is
-// limited, and they only affect the state of an issue.
+// Package integration connects the service to other tools: it sends chat messages, stores files in buckets, and syncs
+// plan items with issues in trackers. Responses of a tool are untrusted data: their length is limited, and they only
+// affect the state of an issue.
 //
 //	settings.go   validation of an integration's settings
 //	receiver.go   receiving events

@@ -167,7 +167,7 @@ type message struct {
 	Title, Text string
 }
 
-// composeMessage describes an event in the words of the assessment's timeline.
+// composeMessage describes an event in the same words as the assessment's timeline.
 func (s *Service) composeMessage(ctx context.Context, payload *delivery.Payload) (*message, error) {
 	m := &message{
 		ID:   payload.ID,

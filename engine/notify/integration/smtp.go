@@ -82,7 +82,7 @@ func (s *Service) MailServer(ctx context.Context, org string) (*MailServer, erro
 	return m, nil
 }
 
-// RecordMailResult stores the result of sending the last email in the integration's record; a nil error means success.
+// RecordMailResult updates the integration's record with the result of the last email; a nil error means success.
 func (s *Service) RecordMailResult(ctx context.Context, org, id string, sendErr error) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		r, err := store.Integrations.Get(tx, org, id)

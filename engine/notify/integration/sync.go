@@ -232,8 +232,8 @@ type syncRun struct {
 	out     *api.IntegrationSync
 }
 
-// run stores new links, pulls changes and syncs every item. An item's failure is stored with its link
-// and doesn't end the run, except for a rate limit.
+// run stores new links, pulls changes and syncs every item. An item's failure is stored with its link and doesn't end
+// the run, unless it is a rate limit.
 func (c *syncRun) run(ctx context.Context) error {
 	var err error
 	if c.tracker, err = c.newTracker(c.set); err != nil {
@@ -553,7 +553,7 @@ func stateName(closed bool) string {
 	return "open"
 }
 
-// saveLink stores the state of a link. When a conflict starts, it publishes an event, but not again
+// saveLink stores the state of a link. When a conflict starts, it publishes an event, but it publishes no further ones
 // while the conflict lasts.
 func (c *syncRun) saveLink(ctx context.Context, l *store.IssueLink, status, message string) error {
 	return c.DB.Update(ctx, func(tx *store.Tx) error {

@@ -87,7 +87,7 @@ func (s *Service) queueFromEvent(tx *store.Tx, e *store.Event) error {
 	return err
 }
 
-// notifyOfApproval notifies the deciders of a new approval request, or the requester of a decision.
+// notifyOfApproval notifies the deciders of a new approval request, or notifies the requester that a decision was made.
 func (s *Service) notifyOfApproval(tx *store.Tx, e *store.Event, id string) error {
 	p, err := store.Approvals.Get(tx, e.OrganizationID, id)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Service) notifyOfApproval(tx *store.Tx, e *store.Event, id string) erro
 	return s.notifyRequester(tx, &p, &a)
 }
 
-// notifyMentioned sends a comment to the members that it mentions by email address, except its author.
+// notifyMentioned sends a comment to the members whose email addresses it mentions, except to its author.
 func (s *Service) notifyMentioned(tx *store.Tx, org, id string) error {
 	c, err := store.Comments.Get(tx, org, id)
 	if err != nil || !strings.Contains(c.Text, "@") {
@@ -196,7 +196,8 @@ func (s *Service) notifyDeciders(tx *store.Tx, p *api.Approval, a *api.Assessmen
 	return nil
 }
 
-// notifyRequester notifies the person who requested an approval of the decision, unless they made it themselves.
+// notifyRequester tells the person who requested an approval what was decided, unless they made the decision
+// themselves.
 func (s *Service) notifyRequester(tx *store.Tx, p *api.Approval, a *api.Assessment) error {
 	if p.DecidedBy == nil || p.RequestedByUserID == "" || p.DecidedBy.ID == p.RequestedByUserID {
 		return nil

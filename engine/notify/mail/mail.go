@@ -156,8 +156,8 @@ func noServerError() error {
 	)
 }
 
-// parseAddress parses an email address. It returns an error if the address isn't safe in a header and in
-// an SMTP command.
+// parseAddress parses an email address. It returns an error if the address isn't safe to use in a header and in an SMTP
+// command.
 func parseAddress(text string) (*mail.Address, error) {
 	if len(text) > 320 || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return nil, api.Invalid("to", "%.60q is not a valid email address", text)

@@ -26,7 +26,7 @@ type Route struct {
 	Server *Server
 	// ID identifies the server to its owner.
 	ID string
-	// Dial opens connections; nil means that they are not restricted. An organization's server has an untrusted
+	// Dial opens connections; nil means that connections are not restricted. An organization's server has an untrusted
 	// address.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Roots are the CAs trusted for the server's certificate; nil means the system's CAs.

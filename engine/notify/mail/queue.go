@@ -182,7 +182,7 @@ type orgEmails struct {
 	hasServer bool // the organization has its own mail server
 }
 
-// dueEmails returns the emails that are due, by organization, up to the maximum for one round.
+// dueEmails returns the emails that are due, grouped by organization, up to the maximum for one round.
 func (s *Service) dueEmails(ctx context.Context, now time.Time) (due map[string]*orgEmails, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		due = map[string]*orgEmails{}
@@ -228,8 +228,8 @@ func (s *Service) deliverAll(ctx context.Context, due []store.Email, now time.Ti
 	return nil
 }
 
-// deleteOld deletes emails older than the retention period that will not be sent again, a limited number
-// per call.
+// deleteOld deletes emails older than the retention period that will not be sent again. Each call deletes only a
+// limited number of them.
 func (s *Service) deleteOld(ctx context.Context, now time.Time) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		for o, err := range store.Organizations.Scan(tx) {
@@ -305,8 +305,8 @@ func (s *Service) recordServerStatus(ctx context.Context, org string, route *Rou
 	return nil
 }
 
-// decryptPendingMessages returns the messages still to be sent, decrypted, and the index of each
-// message's recipient in the email.
+// decryptPendingMessages decrypts the messages that are still to be sent and returns them, together with the index of
+// each message's recipient in the email.
 func (s *Service) decryptPendingMessages(e *store.Email) (out []message, index []int, err error) {
 	for i, r := range e.Recipients {
 		if r.Status == api.EmailQueued {

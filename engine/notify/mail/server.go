@@ -141,8 +141,8 @@ type message struct {
 
 var errNoAnswer = errors.New("the mail server did not respond in time or sent too much data")
 
-// send sends messages to a mail server over one connection. err reports that no connection was possible;
-// outcomes contains the result of each message.
+// send sends messages to a mail server over one connection. err is set if no connection was possible; outcomes contains
+// the result of each message.
 func (s *Service) send(ctx context.Context, route *Route, messages []message) (outcomes []sendOutcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
@@ -263,8 +263,8 @@ func composeMessage(from *Server, m *message) (*gomail.Msg, error) {
 	return msg, nil
 }
 
-// redactError returns a short error message without misleading characters and our password, because
-// the server may have sent either.
+// redactError returns a short error message from which misleading characters and our password are removed, because the
+// server may have sent either.
 func (s *Server) redactError(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, errTooMuchData) {
 		return errNoAnswer

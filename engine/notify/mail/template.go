@@ -133,7 +133,8 @@ func (k templateType) exampleValues() map[string]string {
 	return out
 }
 
-// unknownVariableMessage returns a message about an unknown variable, which suggests a known one.
+// unknownVariableMessage returns a message that says that a variable is unknown, suggests a similar one if there is
+// any, and lists the available ones.
 func (k templateType) unknownVariableMessage(name string) string {
 	message := fmt.Sprintf("%s has no variable %q", k.id, name)
 	if near := scf.Suggest(name, k.variableNames()); len(near) > 0 {

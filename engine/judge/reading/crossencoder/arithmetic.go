@@ -2,9 +2,8 @@ package crossencoder
 
 import "math"
 
-// The functions of this file give the same bits on every processor: they use only operations whose
-// rounding IEEE 754 defines exactly, and convert each product before adding it, so that no compiler
-// fuses multiplication and addition.
+// The functions in this file return the same bits on every processor: they use only operations whose rounding IEEE 754
+// defines exactly, and convert each product before adding it, so that no compiler fuses multiplication and addition.
 
 // quantizeRow scales the numbers in x to integers from -limit to limit, stores these in out, and returns the value that
 // the integer 1 represents. The remaining elements of out are set to 0.
@@ -26,8 +25,8 @@ func quantizeRow(out []int16, x []float32, limit float32) float32 {
 	return largest / limit
 }
 
-// roundToEven rounds v, whose absolute value is at most 2²², to the nearest integer. Ties are rounded to the even one.
-// To do so, it adds 1.5 × 2²³, which leaves no bits for a fraction.
+// roundToEven rounds v, whose absolute value is at most 2²², to the nearest integer. Ties are rounded to the even
+// neighbor. To round, it adds 1.5 × 2²³, which leaves no bits for a fraction.
 func roundToEven(v float32) int16 {
 	const bias = 12582912
 	return int16(int32(math.Float32bits(v+bias)) - 0x4B400000)

@@ -1,8 +1,9 @@
 // Package crossencoder reads passages with a small trained network: a BERT encoder that sees a statement and a piece of a
 // passage together, and says how likely each label is. tools/reader trains it and describes what it reads.
 //
-// The network's linear layers and attention are computed with whole numbers, so the same weights give the same readings on
-// every processor. There is an AVX2 kernel; elsewhere plain Go computes the same, slowly.
+// The network's linear layers and attention are computed with integers, so the same weights give the same readings on
+// every processor. On processors with AVX2, an assembly kernel is used. Elsewhere, plain Go code computes the same
+// results more slowly.
 package crossencoder
 
 import (
@@ -204,8 +205,8 @@ func WindowAround(text, words string) string {
 	return text
 }
 
-// windows splits a passage into runs of sentences of up to windowRunes, each beginning with the last sentence of the
-// preceding run if that sentence is short, because it may introduce a list or contain what "it" refers to. An empty
+// windows splits a passage into runs of sentences with up to windowRunes characters. If the last sentence of a run is
+// short, the next run begins with it, because it may introduce a list or contain what a pronoun refers to. An empty
 // text has no windows.
 func windows(text string) (out []string) {
 	var current []string

@@ -166,8 +166,8 @@ func (n *Network) parse(data []byte) error {
 	return nil
 }
 
-// tensors reads tensors from the data of a file. If there is less data than a tensor needs, it returns an empty one and
-// sets short, so that a forged header can't cause large allocations.
+// tensors reads tensors from the data of a file. If there is less data than a tensor needs, the tensor is returned
+// empty and short is set, so that a forged header can't cause large allocations.
 type tensors struct {
 	data           []byte
 	short, invalid bool
