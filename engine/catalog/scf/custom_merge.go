@@ -36,7 +36,7 @@ var (
 )
 
 // IsCustomControlCode reports whether an organization may use a code for its own control. The code must have the
-// form of a custom control code, and must not be one that a release of the SCF could use.
+// form of a custom control code, and it must not be a code that a release of the SCF could use.
 func IsCustomControlCode(code string) bool {
 	return customControlCode.MatchString(code) && !IsControlCode(code)
 }

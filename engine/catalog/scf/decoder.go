@@ -16,8 +16,9 @@ const maxPayloadBytes = 128 << 20
 // ErrFormat is wrapped by all errors about the content of an encoded snapshot.
 var ErrFormat = errors.New("not a catalog snapshot")
 
-// DecodeSnapshot reads the output of Encode. The parameter as is the version of the resulting snapshot. It returns
-// an error that wraps ErrFormat if data is truncated, damaged, in a newer format, or not a snapshot.
+// DecodeSnapshot reads a snapshot from the output of Encode. The snapshot gets the given version, because the data
+// doesn't contain one. DecodeSnapshot returns an error that wraps ErrFormat if data is truncated, damaged, in a
+// newer format, or not a snapshot.
 func DecodeSnapshot(data []byte, as Version) (*Snapshot, error) {
 	payload, err := decompress(data)
 	if err != nil {

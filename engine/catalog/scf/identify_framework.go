@@ -51,8 +51,8 @@ var errNoFrameworkHint = errors.New("the framework can't be identified from the 
 // Framework accepts.
 func (s *Snapshot) FrameworkIndex(ref string) (int, error) { return s.findFramework(ref) }
 
-// frameworkByRequirements returns the framework whose requirements best match the codes, if it is clearly
-// better than all others.
+// frameworkByRequirements returns the framework whose requirements best match the codes, if they match clearly
+// better than those of any other framework.
 func (s *Snapshot) frameworkByRequirements(codes []string) (index int, found bool) {
 	const fewest, enough, ahead = 5, 0.6, 0.1
 	wanted := make(map[string]bool, len(codes))

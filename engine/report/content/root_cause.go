@@ -98,8 +98,8 @@ func (v *Report) rootCauseTable() block.Table {
 	return t
 }
 
-// findingsByCause returns the cards of the findings for which show returns true, grouped by root cause and, within a root
-// cause, by the action that closes them.
+// findingsByCause returns cards for the findings selected by show, grouped by root cause and then by the action that
+// closes them.
 func (v *Report) findingsByCause(show func(i int) bool) (out []block.Block) {
 	for n, c := range rootCauses {
 		var groups [][]int // indexes of findings by action, worst first
