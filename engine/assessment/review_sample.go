@@ -133,7 +133,7 @@ func (s *Service) GetReview(ctx context.Context, by api.Caller, in *api.SoAInput
 		}
 		r, err := store.ReviewSamples.Get(tx, by.OrganizationID, a.ID)
 		if err != nil {
-			return store.ToNotFound(err, "review sample of assessment", a.ID)
+			return store.ToNotFound(err, "review sample for assessment", a.ID)
 		}
 		out = describeReview(&v, &r, items)
 		return nil

@@ -49,9 +49,9 @@ func (s *Session) unassertedReason(d *preparedStatement, c *analyzedPassage, lab
 	}
 }
 
-// unassertedOccurrenceReason is like unassertedReason, but for the sentences of one occurrence of the words. All
-// sentences that name something specific to the statement, other than questions, have to be asserted; if there are no
-// such sentences, one asserted sentence is enough.
+// unassertedOccurrenceReason is like unassertedReason, but checks only the sentences around one occurrence of the
+// statement's terms. Of these, all sentences that name something specific to the statement, except questions, must be
+// asserted. If there are none, one asserted sentence is enough.
 func (s *Session) unassertedOccurrenceReason(
 	d *preparedStatement, c *analyzedPassage, label reading.Label, sentences []*text.Sentence, words string,
 ) string {

@@ -152,7 +152,7 @@ func DetectTraits(ctx context.Context, f Finder, reader reading.Reader) (map[str
 	return out, nil
 }
 
-// traitStatement returns the statement about a trait with which passages are compared.
+// traitStatement returns the statement with which passages are compared to detect the trait.
 func traitStatement(name string) reading.Statement {
 	return reading.Statement{Topic: "The organization", Text: "The organization " + traitPhrase(name) + "."}
 }

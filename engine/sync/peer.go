@@ -141,7 +141,7 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 		return nil, api.Forbidden("only a signed-in user can trust a key, because the key acts with all rights of that user's account")
 	}
 	if may == api.PeerMayApprove && !by.May(api.ApprovalDecide) {
-		return nil, api.Forbidden("only an owner or admin can let a key send decisions; trust the key for changes only, or ask an owner or admin")
+		return nil, api.Forbidden("only an owner or admin can trust a key to sign decisions; trust the key for changes only, or ask an owner or admin")
 	}
 	var out api.SyncPeer
 	return &out, s.DB.Update(ctx, func(tx *store.Tx) error {

@@ -17,13 +17,13 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// bbolt trusts its file: a damaged page ends the process, because a goroutine of bbolt panics where the panic
-// can't be recovered. Therefore, a file is checked before bbolt may write to it. Its format, in the machine's
+// bbolt trusts its file: a damaged page crashes the process, because bbolt panics in a goroutine of its own, where the
+// panic can't be recovered. Therefore, a file is checked before bbolt may write to it. Its format, in the machine's
 // byte order:
 //
 //	page    id 8, flags 2, count 2, overflow 4 (number of following pages that belong to it)
 //	meta    pages 0 and 1: magic 4, version 4, page size 4, flags 4, root 8, sequence 8,
-//	        freelist 8, pages in use 8, transaction 8, FNV-1a of all before 8
+//	        freelist 8, pages in use 8, transaction 8, FNV-1a hash of all preceding fields 8
 //	branch  elements: position 4 (from the element), key size 4, page 8
 //	leaf    elements: flags 4, position 4, key size 4, value size 4; key, value
 //	bucket  a leaf element with flag 1; its value: root 8, sequence 8,

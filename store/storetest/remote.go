@@ -56,7 +56,7 @@ func testExpectedReads(t *testing.T, d kv.Driver) {
 		update(t, d, func(k kv.KV) {
 			remote(t, k).ReadAhead("plan")
 			want(t, "a planned read", get(t, k, "t", "a"), "1")
-			want(t, "a planned read of a changing value", get(t, k, "t", "x"), []string{"<none>", "0", "1"}[n])
+			want(t, "reading ahead a value that changes", get(t, k, "t", "x"), []string{"<none>", "0", "1"}[n])
 			put(t, k, "t", "x", value)
 			put(t, k, "t", "y"+value, "own")
 			expected := []string{"y0=own", "y1=own", "y2=own"}[:n+1]

@@ -9,9 +9,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/embed/words"
 )
 
-// Model is a trained embedder. It has a row of numbers for each stem and bigram, and one for each
-// corpus document about which it learned more than the document's own words express. It is
-// immutable and safe for concurrent use.
+// Model is a trained embedder. It has a vector for each stem and bigram, and a vector for each corpus document whose
+// trained vector differs from the sum of its words' vectors. It is immutable and safe for concurrent use.
 type Model struct {
 	dims           int
 	terms          []string // stems, and bigrams as "first second"

@@ -124,7 +124,7 @@ func (r *Reader) readGzip(b *document.Builder, name string, content io.ReaderAt,
 	return c.RequireAnyRead("archive")
 }
 
-// unpack reads a file of an archive. It returns an error if the file exceeds the size limit.
+// unpack reads a file from an archive. It returns an error if the file exceeds the size limit.
 func (r *Reader) unpack(from io.Reader) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(from, r.opt.MaxBytes+1))
 	if err != nil {

@@ -128,7 +128,7 @@ func (v *Report) whyChanged(before, after *api.SoAItem) string {
 	if v.SoA.Method != v.Earlier.SoA.Method {
 		return "The evidence is the same, but the rules for reading it have changed."
 	}
-	return "The same documents were used, but were read together with other documents."
+	return "The same documents were cited, but other documents of the assessment changed."
 }
 
 // newDocumentName returns the name of the first document cited as evidence whose content is not among the other

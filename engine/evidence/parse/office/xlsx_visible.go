@@ -59,7 +59,8 @@ type stringRun struct {
 	color    string
 }
 
-// unreadKind returns the api.Unread… kind if a text or number in the cell isn't visible, or "" if it is visible.
+// unreadKind returns the api.Unread constant that says why a text or number in the cell isn't visible, or "" if it is
+// visible.
 func (l cellLook) unreadKind(isNumber bool) string {
 	switch {
 	case isNumber && l.hidesNumbers, !isNumber && l.hidesText, isSameColor(l.color, l.fill):
