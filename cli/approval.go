@@ -198,7 +198,7 @@ func (a *app) gateRejectCommand(g api.Gate) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "reject --reason REASON", Short: "Reject the version under review, with a reason",
 		Long: fmt.Sprintf(
-			"Rejects the %s that is under review. If the assessment\nis at this gate, it returns to the draft state; otherwise, its state doesn't change.",
+			"Rejects the %s that is under review. If the assessment\nis at this gate, it returns to the state before the review; otherwise, its state doesn't change.",
 			g.Title(),
 		),
 		Example: fmt.Sprintf("  service %s reject --reason 'The owner of IAC-06 is wrong'", gateCommandName(g)),
@@ -338,7 +338,7 @@ func (a *app) rejectAndPrint(ctx context.Context, approvalID, reason string) err
 	}
 	noun, back := gateCommandName(one.Gate), "The assessment remains "+prose.Humanize(st.State)+"."
 	if len(st.NextStates) > 0 && gateOfReviewState(st.NextStates[0]) == one.Gate {
-		back = "The assessment is back in the draft state."
+		back = "The assessment is back in the state \"" + prose.Humanize(st.State) + "\"."
 	}
 	return a.printDecision(one, func(p *print.Page) {
 		p.Text(

@@ -257,7 +257,10 @@ func (a *app) configDir() string {
 // select the target.
 func (a *app) suggestedCommandLine(words string) string {
 	out := "service " + words
-	for _, g := range a.flags.targetArgs {
+	for i, g := range a.flags.targetArgs {
+		if words == "assess list" && slices.Contains(a.flags.targetArgs[max(0, i-1):i+1], "--assessment") {
+			continue // it lists all of them
+		}
 		out += " " + shellQuote(g)
 	}
 	return out

@@ -516,7 +516,7 @@ func requireSingle[T any](ref, noun string, found []*T, known []string, itemOf f
 	switch len(found) {
 	case 0:
 		return nil, withHint(runtimeError("this version has no %s for %q%s", noun, ref, didYouMean(ref, known)),
-			"specify an item by control code or ID; controls outside the selected frameworks and baselines have no items")
+			"specify an item by its code or ID; controls outside the selected frameworks and baselines have no items")
 	case 1:
 		return found[0], nil
 	}

@@ -104,7 +104,7 @@ func lifecycleHelp() string {
 	var b strings.Builder
 	b.WriteString(
 		"An assessment moves forward through 22 states, one at a time. At a gate, a person\n" +
-			"has to approve the draft; a rejection returns the assessment to the draft state.\n\n",
+			"has to approve the draft; a rejection returns the assessment to the state before the review.\n\n",
 	)
 	for i, s := range api.States() {
 		m, _ := s.NextMove()

@@ -48,10 +48,15 @@ func joinNonEmpty(words ...string) string {
 
 // joinFirst joins at most limit words with semicolons, and states how many more there are.
 func joinFirst(words []string, limit int) string {
-	if len(words) <= limit {
-		return strings.Join(words, "; ")
+	shown := make([]string, min(len(words), limit))
+	for i := range shown {
+		shown[i] = strings.TrimSuffix(words[i], ".")
 	}
-	return fmt.Sprintf("%s; and %d more", strings.Join(words[:limit], "; "), len(words)-limit)
+	joined := strings.Join(shown, "; ")
+	if len(words) <= limit {
+		return joined
+	}
+	return fmt.Sprintf("%s; and %d more", joined, len(words)-limit)
 }
 
 // formatCounts lists the nonzero counts in the given order, or returns "none".

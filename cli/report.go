@@ -139,7 +139,7 @@ func (a *app) reportCreate() *cobra.Command {
 	f := cmd.Flags()
 	addChoiceFlag(
 		f, &body.Template, "template", reportTemplateNames(),
-		"report template; see `service report templates` (default for json, oscal and xlsx: full)",
+		"report template, as listed by 'service report templates'; for json, oscal and xlsx, the default is full",
 	)
 	addChoiceFlag(
 		f, &body.Format, "format", reportFormats,

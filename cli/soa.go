@@ -39,7 +39,7 @@ func renderDecisiveDocuments(p *print.Page, documents []api.DecisiveDocument) {
 	for n, d := range documents {
 		rows[n] = []string{d.Filename, fmt.Sprint(d.LinesChanged), fmt.Sprint(d.LinesAlone)}
 	}
-	p.Table([]print.Column{column("document"), number("items it changed"), number("items based only on it")}, rows)
+	p.Table([]print.Column{column("document"), number("items changed"), number("items with no other source")}, rows)
 }
 
 var applicabilities = []api.Applicability{api.Applicable, api.PartiallyApplicable, api.NotApplicable, api.OutOfScope, api.Undecided}

@@ -111,6 +111,9 @@ func (a *app) connectRemote(
 	server, organization, token string,
 ) (remote *client.Client, disconnect func() error, _ error) {
 	server = strings.TrimRight(server, "/")
+	if !strings.Contains(server, "://") {
+		return nil, nil, usageError("%q is not the address of a server; use an address such as https://service.example.com", server)
+	}
 	t := Target{Server: server, Organization: organization, Token: token, CA: a.flags.CA, InsecureHTTP: a.flags.InsecureHTTP}
 	if token == "" {
 		b, err := a.readContexts()
@@ -126,7 +129,7 @@ func (a *app) connectRemote(
 			}
 		}
 		if found == nil {
-			return nil, nil, withHint(usageError("not signed in to %s", server), "sign in with `service login %s`", server)
+			return nil, nil, withHint(api.Unauthorized("not signed in to %s", server), "sign in with `service login %s`", server)
 		}
 		if t, err = a.withCredential(targetFromContext(found), found); err != nil {
 			return nil, nil, err

@@ -462,8 +462,8 @@ func (s *Service) AddCorrection(ctx context.Context, by api.Caller, in *api.AddC
 			return err
 		}
 		if len(item.Statements) < b.StatementNumber {
-			return api.Invalid("statement_number", "%s has %s in version %d; requirement numbers start at 1",
-				item.ControlCode, prose.Count(len(item.Statements), "requirement", "requirements"), head.VersionNumber)
+			return api.Invalid("statement_number", "%s has no requirement %d; it has %s in version %d",
+				item.ControlCode, b.StatementNumber, prose.Count(len(item.Statements), "requirement", "requirements"), head.VersionNumber)
 		}
 		st := item.Statements[b.StatementNumber-1]
 		statement, known := statements[st.Text]

@@ -216,7 +216,7 @@ func lastEdit(tx *store.Tx, by api.Caller, assessment string) (*store.Edit, erro
 		}
 	}
 	return nil, api.Conflict(
-		"you have no change to undo in this assessment; only your last %d changes can be undone, one at a time",
+		"you have no change to undo in this assessment, or have undone all of them; the last %d changes can be undone, one at a time",
 		maxEditsKept,
 	)
 }
