@@ -39,8 +39,14 @@ func (v *SoAVersion) Warnings() []string {
 // controls, which carried decisions have new evidence, and which items are implemented without evidence.
 func (v *ReviewCount) Warnings(itemCount int) (out []string) {
 	if n := v.LinesNotReviewed; n > 0 {
-		out = append(out, fmt.Sprintf("%d of %s not reviewed by a person, of which %d are marked for review.",
-			n, formatCount(itemCount, "item was", "items were"), v.LinesToReview))
+		marked := fmt.Sprintf("%d of them marked for review", v.LinesToReview)
+		switch v.LinesToReview {
+		case 0:
+			marked = "none of them marked for review"
+		case n:
+			marked = "all marked for review"
+		}
+		out = append(out, fmt.Sprintf("%d of %s not reviewed by a person, %s.", n, formatCount(itemCount, "item was", "items were"), marked))
 	}
 	if w := v.RepeatedQuoteWarning(); w != "" {
 		out = append(out, w)

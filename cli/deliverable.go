@@ -386,7 +386,7 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 		if h.Inputs["second_reader"] != "" {
 			p.Text("To see where the second reader disagrees, run `%s`.", a.suggestedCommandLine("soa items --disagreement"))
 		}
-		if len(h.Kept) > 0 {
+		if len(h.Kept) > 0 && action != actionSubmitted { // a copy has its source's list, without later edits
 			p.Text("Manual edits kept: %s.", joinFirst(h.Kept, 12))
 		}
 		if d.details != nil && action != actionSubmitted {

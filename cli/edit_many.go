@@ -140,7 +140,17 @@ func renderEdit(p *print.Page, r *api.EditResult, verb string) {
 		p.Text("Nothing to change: %s these values.", prose.Count(r.MatchedCount, "matching item already has", "matching items already have"))
 		return
 	}
-	p.Title("%s, version %d: %s %s", prose.Capitalize(r.Gate.Title()), r.VersionNumber, prose.Count(len(r.Lines), "item", "items"), verb)
+	kept := 0 // only who set their values changes
+	for _, l := range r.Lines {
+		if len(l.Changes) == 0 {
+			kept++
+		}
+	}
+	title := fmt.Sprintf("%s %s", prose.Count(len(r.Lines)-kept, "item", "items"), verb)
+	if kept > 0 {
+		title += ", " + prose.Count(kept, "keeps its values", "keep their values")
+	}
+	p.Title("%s, version %d: %s", prose.Capitalize(r.Gate.Title()), r.VersionNumber, title)
 	for _, l := range r.Lines[:min(len(r.Lines), maxEditedLines)] {
 		p.ListItem(0, "%s %s: %s", l.ControlCode, l.ControlTitle, formatChanges(l.Changes, r.Made != nil))
 	}
@@ -199,7 +209,8 @@ func (a *app) undoCommand() *cobra.Command {
 Run the command again to undo the change before that. Your last 200 changes can be undone,
 in the version in which they were made. If an item has been edited since your change, the
 item is listed and nothing is undone; use --skip-edited to undo only the other items. An
-undo is recorded like any change, and it does not restore an approval.`,
+undo is recorded like any change, and it does not restore an approval. Dates in a plan
+can't be undone once the plan is approved.`,
 		Example: "  service undo --dry-run\n  service undo",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())

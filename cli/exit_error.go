@@ -201,8 +201,8 @@ func (a *app) hintFor(err error) string {
 	case api.CodeApproval:
 		for _, d := range e.Details {
 			if noun := gateCommandName(d.Gate); noun != "" {
-				return fmt.Sprintf("review the version with `%s`, then approve it with `%s`",
-					a.suggestedCommandLine(noun+" show"), a.suggestedCommandLine(noun+" approve"))
+				return fmt.Sprintf("review the version with `%s`; if it isn't under review, submit it with `%s`; then approve it with `%s`",
+					a.suggestedCommandLine(noun+" show"), a.suggestedCommandLine(noun+" submit"), a.suggestedCommandLine(noun+" approve"))
 			}
 		}
 	case api.CodeRateLimit:

@@ -15,7 +15,12 @@ func (a *app) renderOutdatedDeliverables(p *print.Page, st *api.AssessmentStatus
 	if len(st.Outdated) == 0 {
 		return
 	}
-	p.Title("Drafts out of date")
+	isClosed := len(st.NextStates) == 0
+	if isClosed {
+		p.Title("Closed with drafts out of date")
+	} else {
+		p.Title("Drafts out of date")
+	}
 	var commands, waiting []string
 	for _, o := range st.Outdated {
 		p.ListItem(0, "%s", o.Message)
@@ -34,6 +39,9 @@ func (a *app) renderOutdatedDeliverables(p *print.Page, st *api.AssessmentStatus
 			commands = append(commands, words)
 		}
 	}
+	if isClosed { // nothing can be updated
+		return
+	}
 	if slices.ContainsFunc(st.Outdated, func(o api.Outdated) bool { return o.Gate == api.GateSoA && o.Reason != "unapproved" }) {
 		p.Text("To see what a new draft of the %s would change:", api.GateSoA.Title())
 		p.Command(a.suggestedCommandLine("soa draft --dry-run"))
@@ -45,7 +53,7 @@ func (a *app) renderOutdatedDeliverables(p *print.Page, st *api.AssessmentStatus
 		p.Command(a.suggestedCommandLine(words))
 	}
 	if len(waiting) > 0 {
-		p.Text("To see the version that awaits a decision:")
+		p.Text("To see the version that isn't approved:")
 	}
 	for _, words := range waiting {
 		p.Command(a.suggestedCommandLine(words))

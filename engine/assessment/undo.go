@@ -242,7 +242,13 @@ func (k deliverableType[V, I]) undo(
 			head.VersionNumber, k.gate.Title(), n.VersionNumber)
 	}
 	isApproved := head.Status == api.VersionApproved
-	if isApproved && k.gate == api.GatePOAM {
+	changesDates := func(l store.EditLine) bool {
+		return slices.ContainsFunc([]string{"due_date", "due_changes", "milestones"}, func(name string) bool {
+			_, ok := l.Before[name]
+			return ok
+		})
+	}
+	if isApproved && k.gate == api.GatePOAM && slices.ContainsFunc(e.Lines, changesDates) {
 		return nil, api.Conflict(
 			"version %d of the plan was approved with this change, so its dates can't be undone; edit the items instead",
 			head.VersionNumber,

@@ -66,7 +66,7 @@ func (v *Report) writeAnswer(s *Story) []string {
 		map[bool]string{true: "is", false: "are"}[p.Implemented == 1],
 	)
 	if p.Partially > 0 {
-		first += fmt.Sprintf(" and %s partly", prose.GroupThousands(p.Partially))
+		first += fmt.Sprintf(" and %s partly in place", prose.GroupThousands(p.Partially))
 	}
 	if p.Implemented+p.Partially == 0 {
 		first = fmt.Sprintf("%s can't demonstrate any of the %s that apply%s", client, prose.Count(p.Applicable, "measure", "measures"), against)
@@ -194,11 +194,14 @@ func (v *Report) writeDecision(s *Story) string {
 			effort, prose.Count(items, "action", "actions"), until))
 	}
 	if s.WithoutOwner > 0 {
-		all := prose.Count(s.WithoutOwner, "action", "actions") + " without one"
-		if s.WithoutOwner == open {
-			all = "each action"
+		switch s.WithoutOwner {
+		case open:
+			asks = append(asks, "assign an owner to each action")
+		case 1:
+			asks = append(asks, "assign an owner to the action that has none")
+		default:
+			asks = append(asks, fmt.Sprintf("assign owners to the %s actions that have none", prose.GroupThousands(s.WithoutOwner)))
 		}
-		asks = append(asks, "assign an owner for "+all)
 	}
 	return prose.Capitalize(prose.JoinAnd(asks)) + "."
 }

@@ -69,8 +69,8 @@ func (v *Report) examinedSection() []block.Block {
 		}
 	}
 	if p := s.Posture; p.Excluded > 0 {
-		add("%s do not apply and were not assessed. See %s for the reasons.",
-			prose.Count(p.Excluded, "measure", "measures"), s.appendixName(TemplateSoA))
+		add("%s not assessed. See %s for the reasons.",
+			prose.Count(p.Excluded, "measure does not apply and was", "measures do not apply and were"), s.appendixName(TemplateSoA))
 	}
 	if n := s.Posture.NotEvidenced; n > 0 {
 		line := fmt.Sprintf("Too little evidence was provided for %s", prose.Count(n, "measure", "measures"))
