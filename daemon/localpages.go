@@ -4,8 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"encoding/json"
 	"log/slog"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +33,7 @@ type LocalPagesOptions struct {
 }
 
 // LocalPages serves the pages to the local user of this machine, who needs no account: a single-use link starts
-// the browser's session. It serves no API, and must only be served on a loopback address.
+// the browser's session. It serves no API other than its OpenAPI document, and must only be served on a loopback address.
 type LocalPages struct {
 	http.Handler
 	o              LocalPagesOptions
@@ -95,6 +98,8 @@ func NewLocalPages(o LocalPagesOptions) *LocalPages {
 	mux.Use(middleware.GetHead, middleware.Compress(5, "text/html", "text/css", "text/javascript"), p.requireSession)
 	mux.Get(openPath, p.exchangeLinkForSession)
 	mux.Post(pagePath, p.recordPageOpenOrClosed)
+	mux.Get(OpenAPIPath, p.forwardOpenAPI)
+	mux.Get(OpenAPIYAMLPath, p.forwardOpenAPI)
 	p.site = web.RegisterPages(mux, web.Options{
 		Logger: o.Logger, Clock: o.Clock, Transport: withoutRoute{o.Transport}, SessionCookie: p.cookie, IsLocal: true, Stopping: o.Stopping,
 		BaseURL:    func(*http.Request) string { return "http://" + o.Host },
@@ -103,10 +108,29 @@ func NewLocalPages(o LocalPagesOptions) *LocalPages {
 		StreamBody: func(http.ResponseWriter, *http.Request) {},
 	})
 	mux.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, api.Prefix) { // the API reference sent a request
+			w.Header().Set("Content-Type", "application/json")
+			e := api.Forbidden("`service open` serves only pages; to send requests to the API, start a server with `service daemon`")
+			w.WriteHeader(e.HTTPStatus())
+			_ = json.NewEncoder(w).Encode(api.ErrorEnvelope{Error: e})
+			return
+		}
 		p.site.WriteError(w, r, api.NotFound("page", r.URL.Path))
 	})
 	p.Handler = mux
 	return p
+}
+
+// forwardOpenAPI serves the OpenAPI document of the server that the pages call.
+func (p *LocalPages) forwardOpenAPI(w http.ResponseWriter, r *http.Request) {
+	proxy := httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(&url.URL{Scheme: "http", Host: "service.local"})
+			r.Out.Header.Del("Cookie")
+		},
+		Transport: withoutRoute{p.o.Transport},
+	}
+	proxy.ServeHTTP(w, r)
 }
 
 // Link returns the single-use link that starts the session.

@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -52,6 +53,13 @@ func TestLocalPages(t *testing.T) {
 	if text := home.Body.String(); home.Code != http.StatusOK || !strings.Contains(text, "There is no assessment yet") ||
 		strings.Contains(text, "Sign out") {
 		t.Errorf("the start page: %d %s", home.Code, home.Body)
+	}
+	if rec := send("GET", daemon.OpenAPIPath, "", nil); rec.Code != http.StatusOK || !json.Valid(rec.Body.Bytes()) {
+		t.Errorf("the document of the API reference: %d %.300s", rec.Code, rec.Body)
+	}
+	if rec := send("GET", "/api/v1/assessments", "", nil); rec.Code != http.StatusForbidden ||
+		!strings.Contains(rec.Body.String(), "service daemon") {
+		t.Errorf("the API: %d %.300s", rec.Code, rec.Body)
 	}
 	token := formTokenPattern.FindStringSubmatch(send("GET", "/new", "", nil).Body.String())[1]
 	form := url.Values{"csrf": {token}, "do": {"create"}, "name": {"Acme"}, "framework": {"lgpd"}}
