@@ -150,6 +150,15 @@ type AssessmentStatus struct {
 	NextStep          string        `json:"next_step" doc:"What to do next, in words; empty if the assessment is closed."`
 }
 
+// DisplayState returns the state to show to users. After an approval, it is the approved state, although the assessment
+// moves there only with the next step.
+func (st *AssessmentStatus) DisplayState() State {
+	if move, ok := st.State.NextMove(); ok && move.Gate != "" && len(st.BlockedBy) == 0 {
+		return move.To
+	}
+	return st.State
+}
+
 // DescribeNextStep returns the next step of the assessment in words, derived from the other fields, or "" if the
 // assessment is closed.
 func (st *AssessmentStatus) DescribeNextStep() string {

@@ -119,15 +119,18 @@ func renderScore(p *print.Page, s *api.MaturityScore) {
 	if s.PreviousLevel != nil {
 		previous = formatLevel(*s.PreviousLevel)
 	}
+	level, criteria := "not assessed", ""
+	if s.Assessed {
+		level, criteria = formatLevel(s.Level), s.Criteria
+	}
 	renderItem(
 		p,
 		&s.Item,
-		field("level", formatLevel(s.Level)),
+		field("level", level),
 		field("target", formatLevel(s.TargetLevel)),
 		field("previous", previous),
-		field("assessed", yesNo(s.Assessed)),
 		field("reason", s.Rationale),
-		field("this level requires", s.Criteria),
+		field("this level requires", criteria),
 		field("next level requires", s.NextCriteria),
 		field("note", orZero(s.Note)),
 		field("confidence", print.FormatConfidence(s.Confidence, s.IsLevelOverruled())),

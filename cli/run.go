@@ -351,7 +351,7 @@ func (a *app) rejectConcurrentCreation(ctx context.Context, one *api.Assessment)
 
 // updateFromOptions adds the requested frameworks to an existing assessment and sets its client.
 func (a *app) updateFromOptions(ctx context.Context, open *api.Assessment, o runOptions) error {
-	a.progress.Done("continuing assessment %q (%s)", open.Name, prose.Humanize(open.State))
+	a.progress.Done("continuing assessment %q", open.Name)
 	if slices.ContainsFunc(o.frameworks, func(f string) bool { return !slices.Contains(open.Frameworks, f) }) {
 		in := api.ChangeFrameworksInput{AssessmentInput: api.AssessmentInput{AssessmentID: open.ID}}
 		in.Body.Add = o.frameworks

@@ -191,6 +191,7 @@ func (d *decision) promptApproval() tea.Cmd {
 		app:         d.app,
 		title:       fmt.Sprintf("Approve version %d of the %s in your name?", s.version.VersionNumber, d.kind.gate.Title()),
 		field:       input.New("", true),
+		enterLabel:  "approve",
 		allowEditor: true,
 		lines:       []string{"content " + s.version.ContentSHA256, "You can enter a comment to record with the decision. Press Enter to approve."},
 		onSubmit: func(text string) tea.Cmd {
@@ -210,6 +211,7 @@ func (d *decision) promptRejection() tea.Cmd {
 		app:          d.app,
 		title:        fmt.Sprintf("Reject version %d of the %s: enter the reason", s.version.VersionNumber, d.kind.gate.Title()),
 		field:        input.New("", true),
+		enterLabel:   "reject",
 		allowEditor:  true,
 		lines:        []string{"The reason is shown to the person who has to revise this version."},
 		emptyMessage: "a rejection requires a reason; press Esc to cancel",
@@ -270,23 +272,26 @@ func (d *decision) renderSubject(p *draw.Page) {
 	}
 	p.AddField("requested by", s.approval.RequestedBy.Name+", "+print.FormatTime(s.approval.RequestedAt), draw.Plain)
 	p.AddField("method", s.version.Method, draw.Plain)
-	p.AddField(d.kind.plural, fmt.Sprint(s.items), draw.Plain)
+	style := draw.Plain
+	if s.openItems > 0 {
+		style = draw.Yellow
+	}
+	p.AddField(d.kind.plural, fmt.Sprintf("%d, %d %s", s.items, s.openItems, d.kind.openLabel), style)
 	for i := range d.kind.attrs {
 		if a := &d.kind.attrs[i]; len(a.choices) > 0 {
 			var parts []string
-			for _, word := range a.choices {
-				if n := s.counts[a.name][word]; n > 0 {
+			for _, word := range append(slices.Clone(a.choices), "") {
+				switch n := s.counts[a.name][word]; {
+				case n == 0:
+				case a.form == formNumber: // a level
+					parts = append(parts, fmt.Sprintf("%s: %d", formatLevel(word), n))
+				case word != "":
 					parts = append(parts, fmt.Sprintf("%d %s", n, prose.Humanize(word)))
 				}
 			}
 			p.AddField(a.label, strings.Join(parts, ", "), draw.Plain)
 		}
 	}
-	style := draw.Plain
-	if s.openItems > 0 {
-		style = draw.Yellow
-	}
-	p.AddField("open", fmt.Sprintf("%d %s", s.openItems, d.kind.openLabel), style)
 	edited := "none"
 	if len(s.edited) > 0 {
 		edited = fmt.Sprintf("%d: %s", len(s.edited), strings.Join(s.edited, ", "))

@@ -159,8 +159,9 @@ func (k *deliverableType) encodeChange(set map[string]string, reset []string, in
 		case at.nullable && strings.TrimSpace(value) == "":
 			out[name] = nil
 		case at.form == formNumber:
-			n, _ := strconv.Atoi(value) // validated on input
-			out[name] = n
+			if n, err := strconv.Atoi(value); err == nil { // else the level of a control that is not assessed
+				out[name] = n
+			}
 		case at.form == formBool:
 			out[name] = value == "true"
 		default:

@@ -304,6 +304,8 @@ func (f *fake) reply(op *api.Operation, in, out any) error {
 		return answer(out, pageFrom([]api.GapVersion{f.gap}, api.Paging{}))
 	case "list-maturity-versions":
 		return answer(out, pageFrom([]api.MaturityVersion{f.maturity}, api.Paging{}))
+	case "get-maturity":
+		return answer(out, f.maturity)
 	case "list-poam-versions":
 		return answer(out, pageFrom([]api.POAMVersion{f.poam}, api.Paging{}))
 	case "list-approvals":

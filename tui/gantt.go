@@ -61,12 +61,15 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 		return max(0, min(room-1, int(int64(t.Sub(first)/ganttDay)*int64(room)/max(1, days))))
 	}
 	scale := []rune(strings.Repeat(" ", room))
-	for t := time.Date(first.Year(), first.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(
+	for t, free := time.Date(first.Year(), first.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(
 		0,
 		1,
 		0,
-	); !t.After(last); t = t.AddDate(0, ganttMonthsPerLabel(days), 0) {
-		writeAt(scale, cell(t), t.Format("Jan 06"))
+	), 0; !t.After(last); t = t.AddDate(0, 1, 0) {
+		if label := t.Format("Jan 06"); cell(t) >= free && cell(t)+len(label) <= room {
+			writeAt(scale, cell(t), label)
+			free = cell(t) + len(label) + 1
+		}
 	}
 	out := []draw.Line{
 		append(
@@ -112,11 +115,6 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 		out = append(out, line)
 	}
 	return out
-}
-
-// ganttMonthsPerLabel returns the number of months between two labels of the scale.
-func ganttMonthsPerLabel(days int64) int {
-	return int(max(1, days/360))
 }
 
 // writeAt overwrites a line with a text from the given position.

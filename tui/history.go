@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -100,10 +101,14 @@ func (v *review) renderHistory(p *draw.Page, r *row) {
 	}
 	for _, e := range one.events {
 		p.AddText(draw.Dim, print.FormatTime(e.At)+"  "+e.Actor.Name)
-		p.AddIndented(2, draw.Plain, e.Action+formatAuditChanges(e.Changes))
+		what := e.Action
+		if strings.HasSuffix(what, ".item_changed") {
+			what = "changed"
+		}
+		p.AddIndented(2, draw.Plain, what+formatAuditChanges(e.Changes))
 	}
 	if len(one.events) == 0 && one.eventsProblem == "" {
-		p.AddText(draw.Dim, "this version has not been changed since it was drafted")
+		p.AddText(draw.Dim, "this item has not been changed since it was drafted")
 	}
 }
 
@@ -115,7 +120,7 @@ func formatAuditChanges(changes map[string]any) string {
 			if i > 0 {
 				out += ", "
 			}
-			out += fmt.Sprint(f)
+			out += prose.Humanize(fmt.Sprint(f))
 		}
 		return out
 	}

@@ -14,8 +14,11 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// formatLevel formats a maturity level with its name.
+// formatLevel formats a maturity level with its name. The level of a control that is not assessed is "".
 func formatLevel(level string) string {
+	if level == "" {
+		return "not assessed"
+	}
 	n, err := strconv.Atoi(level)
 	if err != nil || n < 0 || n >= len(api.LevelNames) {
 		return level
@@ -30,7 +33,12 @@ func newMaturityType() *deliverableType {
 		attrs: []attr{
 			withGetter(
 				attr{key: "l", name: "level", label: "level", form: formNumber, choices: levels, maxValue: 5},
-				func(s *api.MaturityScore) string { return strconv.Itoa(s.Level) },
+				func(s *api.MaturityScore) string {
+					if !s.Assessed {
+						return ""
+					}
+					return strconv.Itoa(s.Level)
+				},
 			),
 			withGetter(
 				attr{key: "t", name: "target_level", label: "target level", form: formNumber, choices: levels, maxValue: 5},
@@ -63,7 +71,7 @@ func newMaturityType() *deliverableType {
 				if level < target {
 					style = draw.Yellow
 				}
-				if !s.Assessed {
+				if r.currentValue("level") == "" {
 					return "- of " + strconv.Itoa(target), draw.Dim
 				}
 				return fmt.Sprintf("%d/%d %s", level, target, draw.Bar(float64(level), 5, 5)), style
@@ -73,8 +81,8 @@ func newMaturityType() *deliverableType {
 			return strconv.Itoa(s.Weight), draw.Plain
 		},
 		isOpen: func(r *row) bool {
-			s := r.item.(*api.MaturityScore)
-			return s.Assessed && r.currentValue("level") < r.currentValue("target_level") // single digits
+			level := r.currentValue("level")
+			return level != "" && level < r.currentValue("target_level") // single digits
 		},
 		evidenceOf: func(item any) []api.Evidence { return item.(*api.MaturityScore).Evidence },
 		renderFields: func(p *draw.Page, r *row) {
@@ -84,11 +92,10 @@ func newMaturityType() *deliverableType {
 			if s.PreviousLevel != nil {
 				p.AddField("previous", formatLevel(strconv.Itoa(*s.PreviousLevel)), draw.Plain)
 			}
-			if !s.Assessed {
-				p.AddField("assessed", "no, because there is no evidence to base a rating on", draw.Yellow)
-			}
 			p.AddField("rationale", r.currentValue("rationale"), draw.Plain)
-			p.AddField("this level requires", s.Criteria, draw.Plain)
+			if s.Assessed {
+				p.AddField("this level requires", s.Criteria, draw.Plain)
+			}
 			p.AddField("next level requires", s.NextCriteria, draw.Plain)
 			p.AddField("weight", strconv.Itoa(s.Weight), draw.Plain)
 			p.AddField("confidence", print.FormatConfidence(s.Confidence, s.IsLevelOverruled()), draw.Plain)

@@ -275,6 +275,9 @@ func (o *overview) transitionBlockedReason() string {
 func (o *overview) startNextTransition() tea.Cmd {
 	move, _ := o.data.status.State.NextMove()
 	to := o.data.status.NextStates[0]
+	if move.Gate != "" { // it is approved
+		move.Work = o.data.status.NextStep
+	}
 	a := o.app
 	begin := func() tea.Cmd {
 		o.moveInProgress = move.Work
@@ -405,8 +408,8 @@ func highlightLine(l draw.Line, selected bool, w int) draw.Line {
 // renderSummary shows the state and what is pending.
 func (o *overview) renderSummary(p *draw.Page) {
 	g := o.data
-	p.AddText(draw.Bold, fmt.Sprintf("%s, %d%%", prose.Label(g.status.State), g.status.Progress))
-	p.AddLine(drawStateTrack(g.status.State))
+	p.AddText(draw.Bold, fmt.Sprintf("%s, %d%%", prose.Label(g.status.DisplayState()), g.status.DisplayState().ProgressPercent()))
+	p.AddLine(drawStateTrack(g.status.DisplayState()))
 	waiting := false
 	for _, one := range g.pending {
 		waiting = true

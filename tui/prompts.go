@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -121,6 +122,8 @@ type textPrompt struct {
 	// lines explain the input.
 	lines []string
 	field *input.Field
+	// enterLabel names what Enter does; the default is "save".
+	enterLabel string
 	// emptyMessage, if set, is the error for an empty answer.
 	emptyMessage string
 	// allowEditor allows long answers to be written in an editor.
@@ -133,7 +136,7 @@ type textPrompt struct {
 }
 
 func (q *textPrompt) footer() []action.Action {
-	out := []action.Action{{Keys: []string{"enter"}, Label: "save"}, {Keys: []string{"esc"}, Label: "cancel"}}
+	out := []action.Action{{Keys: []string{"enter"}, Label: cmp.Or(q.enterLabel, "save")}, {Keys: []string{"esc"}, Label: "cancel"}}
 	if q.field.Multiline {
 		out = append(out, action.Action{Keys: []string{"ctrl+j"}, Label: "new line"})
 	}

@@ -372,6 +372,9 @@ func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
 		value = rejected
 	}
 	q := &textPrompt{app: v.app, title: title, field: input.New(value, a.form == formLongText), allowEditor: a.form == formLongText}
+	if a.form == formDate || a.form == formNumber {
+		q.field.SelectAll() // a new date or number replaces the old one
+	}
 	switch {
 	case a.form == formDate:
 		q.lines = []string{"for example 2026-12-31" + map[bool]string{true: "; leave the field empty to remove the date"}[a.nullable]}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -306,6 +307,37 @@ func TestFindings(t *testing.T) {
 	}
 	s.press("y")
 	s.misses("accept")
+	s.press("d")
+	s.write("2027-03-01") // replaces the old date
+	s.press("enter")
+	if got := *f.findings[0].DueDate; got != "2027-03-01" {
+		t.Errorf("the new date is %s", got)
+	}
+}
+
+// TestGanttLabels checks that the months of a long plan are not drawn over each other.
+func TestGanttLabels(t *testing.T) {
+	f := newFake(5)
+	f.plan[0].DueDate = "2028-12-31"
+	s := newStage(t, f)
+	s.review("4")
+	s.press("g")
+	if !regexp.MustCompile(`(?m)^today \S+(?: +[A-Z][a-z]{2} 2\d){3,}\s*$`).MatchString(s.text()) {
+		t.Error(s.text())
+	}
+}
+
+// TestDecisionOnUnratedScores checks that scores of controls that are not assessed are not counted as level 0.
+func TestDecisionOnUnratedScores(t *testing.T) {
+	f := newFake(8)
+	f.pending = []api.Approval{{
+		AssessmentID: "a1", Gate: api.GateMaturity, TargetID: f.maturity.ID, VersionNumber: 1, Status: api.ApprovalPending,
+	}}
+	s := newStage(t, f)
+	s.press("enter", "A")
+	s.sees("0 not performed: 1, 1 performed informally: 2", "not assessed: 2", "8, 4 below target")
+	s.press("a")
+	s.sees("Enter approve")
 }
 
 func TestDecisionBindsWhatWasShown(t *testing.T) {
@@ -434,7 +466,7 @@ func TestHistory(t *testing.T) {
 	s := newStage(t, f)
 	s.review("1")
 	s.press("h")
-	s.sees("Is that so?", "soa.item_changed: owner")
+	s.sees("Is that so?", "changed: owner")
 	n := len(f.said)
 	s.press("down")
 	if len(f.said) != n {

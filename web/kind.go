@@ -424,22 +424,31 @@ func scoreRow(s *api.MaturityScore) row {
 	if s.PreviousLevel != nil {
 		previous = numberCell(strconv.Itoa(*s.PreviousLevel), float64(*s.PreviousLevel))
 	}
+	current, confidence := numberCell("not assessed", -1), numberCell("", -1)
+	if s.Assessed {
+		current, confidence = level(s.Level), numberCell(fmt.Sprintf("%.2f", s.Confidence), s.Confidence)
+	}
 	return row{
 		ID: s.ID, Revision: s.Revision, Updated: s.UpdatedAt, Code: s.ControlCode, Title: s.ControlTitle, Confidence: s.Confidence,
-		Cells: []cell{level(s.Level), level(s.TargetLevel), previous, numberCell(fmt.Sprintf("%.2f", s.Confidence), s.Confidence)},
+		Cells: []cell{current, level(s.TargetLevel), previous, confidence},
 	}
 }
 
 func scorePage(s *api.MaturityScore) *itemPage {
+	level, criteria := levelChoice("level", "Level", s.Level), s.Criteria
+	if !s.Assessed {
+		level.Value, criteria = "", ""
+		level.Options = append([]option{{"", "not assessed"}}, level.Options...)
+	}
 	return &itemPage{
 		Item: s.Item, Code: s.ControlCode, Evidence: s.Evidence,
 		Facts: []fact{
-			{"This level", s.Criteria},
+			{"This level", criteria},
 			{"Next level", s.NextCriteria},
 			{"Confidence", print.FormatConfidence(s.Confidence, s.IsLevelOverruled())},
 		},
 		Fields: []field{
-			levelChoice("level", "Level", s.Level), levelChoice("target_level", "Target level", s.TargetLevel),
+			level, levelChoice("target_level", "Target level", s.TargetLevel),
 			{Name: "rationale", Label: "Rationale", Kind: "area", Value: s.Rationale},
 			{Name: "note", Label: "Note", Kind: "area", Value: orEmpty(s.Note), Nullable: true},
 		},

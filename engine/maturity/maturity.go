@@ -63,7 +63,7 @@ func Rate(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 		if len(item.Evidence) > 0 {
 			found = "too little evidence was found"
 		}
-		m.Rationale = "Not rated: " + found + ". The practice itself may be in place; level 0 applies until there is evidence."
+		m.Rationale = "Not rated: " + found + ". The practice itself may be in place, so the control is not counted as level 0."
 	case api.NotImplemented:
 		m.Rationale = "Level 0: the evidence states that the control is not implemented."
 		if who := judge.UserWhoSetStatus(item); who != "" {

@@ -23,6 +23,8 @@ type Field struct {
 	// graphemes are user-perceived characters, including combining marks.
 	graphemes []string
 	cursor    int
+	// selected is set while the whole text is selected: typing replaces it, and deleting clears it.
+	selected bool
 }
 
 // New returns a field that contains text, with the cursor at its end.
@@ -31,6 +33,9 @@ func New(text string, multiline bool) *Field {
 	f.insert(text)
 	return f
 }
+
+// SelectAll selects the whole text until the next key.
+func (f *Field) SelectAll() { f.selected = true }
 
 // Value returns the text.
 func (f *Field) Value() string { return strings.Join(f.graphemes, "") }
@@ -69,10 +74,15 @@ func (f *Field) insert(text string) {
 
 // HandleKey handles a key; it returns false if the key has no meaning here.
 func (f *Field) HandleKey(k tea.KeyMsg) (handled bool) {
+	selected := f.selected
+	f.selected = false
 	switch k.Type {
 	case tea.KeyRunes, tea.KeySpace:
 		if k.Alt && !k.Paste {
 			return false
+		}
+		if selected {
+			f.Set("")
 		}
 		f.insert(string(k.Runes))
 		return true
@@ -91,7 +101,9 @@ func (f *Field) HandleKey(k tea.KeyMsg) (handled bool) {
 			f.cursor++
 		}
 	case "backspace", "ctrl+h":
-		if f.cursor > 0 {
+		if selected {
+			f.Set("")
+		} else if f.cursor > 0 {
 			f.graphemes = append(f.graphemes[:f.cursor-1:f.cursor-1], f.graphemes[f.cursor:]...)
 			f.cursor--
 		}
@@ -132,6 +144,9 @@ func (f *Field) Draw(w, h int) []draw.Line {
 		sign, style := " ", draw.Plain
 		if i < len(f.graphemes) && f.graphemes[i] != "\n" {
 			sign = print.SafeLine(f.graphemes[i])
+		}
+		if f.selected {
+			style = draw.Reverse
 		}
 		if i == f.cursor {
 			style = draw.Reverse
