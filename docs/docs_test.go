@@ -195,19 +195,16 @@ func environment(home string) []string {
 	}
 }
 
-// stopDaemon ends the daemon that a page has started on its data folder, if it did.
+// stopDaemon ends the daemon that a page has started on its data folder, if it did, and waits until it has ended, because
+// it writes to the folder until then.
 func stopDaemon(home string) {
-	ask := exec.Command(filepath.Join(program, "service"), "daemon", "status", "-q", "--jq", ".process.pid")
-	ask.Env = environment(home)
-	out, err := ask.Output()
-	if err != nil {
-		return
-	}
-	if pid, err := strconv.Atoi(strings.TrimSpace(string(out))); err == nil {
-		if p, err := os.FindProcess(pid); err == nil {
-			_ = p.Signal(os.Interrupt)
-		}
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	// A process that nobody waits for remains as a zombie.
+	stop := exec.CommandContext(ctx, "sh", "-c", `pid=$(service daemon status -q --jq .process.pid) && kill -INT "$pid" &&
+		while kill -0 "$pid" && ! grep -q '^State:.Z' "/proc/$pid/status"; do sleep 0.1; done`)
+	stop.Env = environment(home)
+	_ = stop.Run() // fails without a daemon
 }
 
 // catalogLabel returns the label of the catalog version imported from a workbook: 2022.3 for
