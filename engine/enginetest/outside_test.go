@@ -91,7 +91,7 @@ func TestOutsideEmbedder(t *testing.T) {
 		switch {
 		case message == "embedded a document":
 			embedded <- message
-		case strings.Contains(message, "built-in embedder"):
+		case strings.Contains(message, "using the built-in"):
 			told <- message
 		}
 	}})
