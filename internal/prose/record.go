@@ -15,7 +15,8 @@ import (
 var personColumns = []string{
 	"approver", "assigned to", "attendee", "attendees", "author", "candidate", "chair", "contact", "contact person", "deputy",
 	"display name", "employee", "employee name", "first name", "full name", "holder", "last name", "manager", "member",
-	"name of employee", "owner", "participant", "participants", "person", "requester", "responsible", "responsible person", "reviewer", "staff", "staff member",
+	"name of employee", "owner", "participant", "participants", "person", "requester", "responsible", "responsible person",
+	"reviewer", "staff", "staff member",
 	"surname", "tester", "trainee", "trainer", "user", "user name", "username", "account", "worker",
 }
 
