@@ -1,11 +1,14 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Types whose stored form is hashed, signed or sent to clones omit the fields that were added to them later if these
@@ -33,14 +36,16 @@ func OmitsIfEmpty(f reflect.StructField) bool {
 }
 
 // AddAbsentFields returns body, which encoding/json made of a value of type t, together with the fields that are omitted
-// because they are empty. It returns body itself if the type has no such fields.
+// because they are empty. It returns body itself if the type has no such fields, or if body is not JSON.
 func AddAbsentFields(body []byte, t reflect.Type) []byte {
 	s := jsonShapeOf(t, nil)
 	if s == nil {
 		return body
 	}
-	a := absentAdder{in: body, out: make([]byte, 0, len(body)+len(body)/4)}
-	a.value(s)
+	a := absentAdder{in: body, decoder: jsontext.NewDecoder(bytes.NewBuffer(body)), out: make([]byte, 0, len(body)+len(body)/4)}
+	if err := a.value(s); err != nil {
+		return body
+	}
 	return append(a.out, body[a.copied:]...)
 }
 
@@ -112,87 +117,62 @@ func objectShape(t reflect.Type, within []reflect.Type) *jsonShape {
 	return s
 }
 
-// absentAdder copies JSON without whitespace from in to out.
+// absentAdder copies JSON from in to out.
 type absentAdder struct {
-	in, out []byte
-	at      int // in in
-	copied  int // bytes of in that are in out
-}
-
-// next returns the next byte, or 0 at the end.
-func (a *absentAdder) next() byte {
-	if a.at < len(a.in) {
-		return a.in[a.at]
-	}
-	return 0
+	in      []byte
+	decoder *jsontext.Decoder // of in
+	out     []byte
+	copied  int64 // bytes of in that are in out
 }
 
 // value reads a value and adds the fields that it lacks. Nothing is added if s is nil.
-func (a *absentAdder) value(s *jsonShape) {
-	if s == nil {
-		s = &jsonShape{}
+func (a *absentAdder) value(s *jsonShape) error {
+	begin := a.decoder.PeekKind()
+	if s == nil || begin != jsontext.KindBeginObject && begin != jsontext.KindBeginArray {
+		return a.decoder.SkipValue()
 	}
-	switch a.next() {
-	case '"':
-		a.text()
-	case '{':
-		a.object(s)
-	case '[':
-		for a.at++; a.next() != ']' && a.next() != 0; {
-			a.value(s.element)
-			a.comma()
+	if _, err := a.decoder.ReadToken(); err != nil {
+		return err
+	}
+	var found uint64
+	for first := true; ; first = false {
+		switch a.decoder.PeekKind() {
+		case jsontext.KindEndObject:
+			a.addFields(s.omitted, found, first)
+			fallthrough
+		case jsontext.KindEndArray:
+			_, err := a.decoder.ReadToken()
+			return err
 		}
-		a.at++
-	default:
-		for a.at++; !strings.ContainsRune(",]}\n\x00", rune(a.next())); {
-			a.at++
+		shape := s.element
+		if begin == jsontext.KindBeginObject {
+			name, err := a.decoder.ReadToken()
+			if err != nil {
+				return err
+			}
+			if field, known := s.fields[name.String()]; known {
+				shape = field.shape
+				found |= field.omitted
+			}
+		}
+		if err := a.value(shape); err != nil {
+			return err
 		}
 	}
 }
 
-// object reads an object and adds the fields that it lacks.
-func (a *absentAdder) object(s *jsonShape) {
-	var found uint64
-	begin := a.at
-	for a.at++; a.next() == '"'; {
-		name := a.text()
-		field, known := s.fields[string(name)]
-		if !known {
-			field.shape = s.element
-		}
-		found |= field.omitted
-		a.at++ // the colon
-		a.value(field.shape)
-		a.comma()
-	}
-	for i, absent := range s.omitted {
+// addFields adds those of the omitted fields that were not found to an object that has been read up to its closing brace.
+func (a *absentAdder) addFields(omitted []string, found uint64, isEmpty bool) {
+	for i, absent := range omitted {
 		if found&(1<<i) != 0 {
 			continue
 		}
-		a.out = append(a.out, a.in[a.copied:a.at]...)
-		if a.copied = a.at; a.out[len(a.out)-1] == '{' && a.at == begin+1 {
-			absent = absent[1:] // the object's first field needs no comma
+		at := a.decoder.InputOffset()
+		a.out = append(a.out, a.in[a.copied:at]...)
+		a.copied = at
+		if isEmpty {
+			absent, isEmpty = absent[1:], false // the object's first field needs no comma
 		}
 		a.out = append(a.out, absent...)
 	}
-	a.at++
-}
-
-// comma reads a comma, if one is next.
-func (a *absentAdder) comma() {
-	if a.next() == ',' {
-		a.at++
-	}
-}
-
-// text reads a text and returns it without its quotes.
-func (a *absentAdder) text() []byte {
-	begin := a.at + 1
-	for a.at++; a.next() != '"' && a.next() != 0; a.at++ {
-		if a.next() == '\\' {
-			a.at++
-		}
-	}
-	a.at++
-	return a.in[begin : a.at-1]
 }
