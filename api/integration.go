@@ -207,16 +207,19 @@ var IntegrationTypes = []IntegrationType{
 		{Name: "secret_access_key", Kind: "text", Required: true, Doc: "the secret access key"},
 		{Name: "session_token", Kind: "text", Doc: "the session token of temporary credentials"},
 	}, Events: []string{"assessment.closed", "report.ready"}},
-	{Type: "jira", Doc: "syncs POA&M items with Jira issues in both directions", Tracks: true, Events: []string{}, Config: append([]IntegrationField{
-		{Name: "url", Kind: "url", Required: true, Doc: "https://acme.atlassian.net, or the address of your own " +
-			"server"},
-		{Name: "project", Kind: "text", Required: true, Doc: "the project's key"},
-		{Name: "issue_type", Kind: "text", Default: "Task", Doc: "the issue type for new issues"},
-		{Name: "email", Kind: "mail", Doc: "the account the token belongs to (Jira Cloud); omit with a personal " +
-			"access token (Data Center)"},
-		{Name: "api", Kind: "choice", Choices: []string{"3", "2"}, Default: "3", Doc: "3: Jira Cloud; 2: Jira Data Center"},
-		{Name: "labels", Kind: "list", Doc: "labels to add to new issues"},
-	}, trackerFields...), Secrets: []IntegrationField{{Name: "token", Kind: "text", Required: true, Doc: "the API token"}}},
+	{
+		Type: "jira", Doc: "syncs POA&M items with Jira issues in both directions",
+		Tracks: true, Events: []string{}, Config: append([]IntegrationField{
+			{Name: "url", Kind: "url", Required: true, Doc: "https://acme.atlassian.net, or the address of your own " +
+				"server"},
+			{Name: "project", Kind: "text", Required: true, Doc: "the project's key"},
+			{Name: "issue_type", Kind: "text", Default: "Task", Doc: "the issue type for new issues"},
+			{Name: "email", Kind: "mail", Doc: "the account the token belongs to (Jira Cloud); omit with a personal " +
+				"access token (Data Center)"},
+			{Name: "api", Kind: "choice", Choices: []string{"3", "2"}, Default: "3", Doc: "3: Jira Cloud; 2: Jira Data Center"},
+			{Name: "labels", Kind: "list", Doc: "labels to add to new issues"},
+		}, trackerFields...), Secrets: []IntegrationField{{Name: "token", Kind: "text", Required: true, Doc: "the API token"}},
+	},
 	{
 		Type:   "github",
 		Doc:    "syncs POA&M items with GitHub issues in both directions",

@@ -150,7 +150,8 @@ func (a *app) printRawResponse(resp *http.Response, out string, force bool) erro
 			return nil
 		}
 		if out == "" && a.StdoutWidth > 0 {
-			return withHint(runtimeError("the response is %s, which may not be suitable for a terminal", kind), "save the response to a file with --out FILE")
+			return withHint(runtimeError("the response is %s, which may not be suitable for a terminal", kind),
+				"save the response to a file with --out FILE")
 		}
 		if out == "" {
 			out = "-"

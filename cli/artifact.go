@@ -40,7 +40,8 @@ func (a *app) findArtifactID(cmd *cobra.Command, ref string) (string, error) {
 	if ref == "report" {
 		return "", withHint(usageError("an assessment has several reports"), "specify the report by template and format, such as full/html")
 	}
-	return "", withHint(runtimeError("%q has no artifact %q", one.Name, ref), "`%s` lists the artifacts", a.suggestedCommandLine("artifact list"))
+	return "", withHint(runtimeError("%q has no artifact %q", one.Name, ref), "`%s` lists the artifacts",
+		a.suggestedCommandLine("artifact list"))
 }
 
 func (a *app) artifactDiff() *cobra.Command {

@@ -236,7 +236,8 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 	a.renderOutdatedDeliverables(p, st)
 	p.Blank()
 	if len(st.NextStates) == 0 {
-		p.Text("The assessment is closed and can't be changed. Start a new assessment with `%s`.", a.suggestedCommandLine("assess run DIR --name NAME"))
+		p.Text("The assessment is closed and can't be changed. Start a new assessment with `%s`.",
+			a.suggestedCommandLine("assess run DIR --name NAME"))
 		return
 	}
 	move, _ := st.State.NextMove()
@@ -401,7 +402,8 @@ func (a *app) warnAboutOddAssessment(ctx context.Context, assessment *api.Assess
 	}
 	for _, other := range l.Data {
 		if other.ID != assessment.ID && other.ClosedAt == nil && strings.EqualFold(other.Name, assessment.Name) {
-			a.printNotice("Another open assessment is also named %q; in commands, refer to this assessment by its ID: %s", assessment.Name, assessment.ID)
+			a.printNotice("Another open assessment is also named %q; in commands, refer to this assessment by its ID: %s",
+				assessment.Name, assessment.ID)
 			return
 		}
 	}
@@ -444,7 +446,8 @@ func (a *app) assessUpdate() *cobra.Command {
 	addOptionalFlag(f, &in.Body.Description, "description", "description")
 	f.StringSliceVarP(&frameworks, "framework", "f", nil, "framework to assess against; replaces the current frameworks; can be repeated")
 	addClearableFlag(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31; empty removes it")
-	f.BoolVar(&noRemoteModel, "no-remote-model", false, "don't let language models on other machines read the evidence (=false: let them read it)")
+	f.BoolVar(&noRemoteModel, "no-remote-model", false,
+		"don't let language models on other machines read the evidence (=false: let them read it)")
 	return cmd
 }
 

@@ -76,7 +76,8 @@ func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, 
 	}
 	switch len(found) {
 	case 0:
-		return nil, withHint(runtimeError("%w", &assessmentNotFoundError{ref}), "`%s` lists all assessments", a.suggestedCommandLine("assess list"))
+		return nil, withHint(runtimeError("%w", &assessmentNotFoundError{ref}), "`%s` lists all assessments",
+			a.suggestedCommandLine("assess list"))
 	case 1:
 		return &found[0], nil
 	}

@@ -206,7 +206,8 @@ func addAuditFilters(f *pflag.FlagSet, in *api.AuditFilter) {
 	f.StringVar(&in.ResourceType, "resource-type", "", "show only events about this type of record")
 	f.StringVar(&in.ResourceID, "resource", "", "show only events about the record with this ID")
 	f.StringVar(&in.ActorID, "actor", "", "show only events by the actor with this ID")
-	addChoiceFlag(f, &in.Outcome, "outcome", []string{"success", "denied", "failure"}, "show only events with this outcome: success, denied or failure")
+	addChoiceFlag(f, &in.Outcome, "outcome", []string{"success", "denied", "failure"},
+		"show only events with this outcome: success, denied or failure")
 }
 
 func (a *app) auditList() *cobra.Command {

@@ -99,7 +99,8 @@ func (a *app) addPolicyFlags(cmd *cobra.Command, o *checkOptions) {
 			}
 		}
 	}
-	f.StringVar(&o.policy, "policy", "", "policy file (default: "+defaultPolicyFile+" in the current directory, unless it is inside the evidence)")
+	f.StringVar(&o.policy, "policy", "",
+		"policy file (default: "+defaultPolicyFile+" in the current directory, unless it is inside the evidence)")
 	f.StringArrayVarP(&o.outputs, "output", "o", nil, "output as FORMAT or FORMAT=FILE; can be repeated")
 	addForceFlag(cmd, &o.force)
 	f.BoolVar(&o.exitZero, "exit-zero", false, "exit with code 0 regardless of the verdict; the codes for errors don't change")

@@ -33,7 +33,8 @@ func (a *app) parseOutputs(specs []string, parse func(string) (check.Output, err
 	}
 	switch {
 	case stdout > 1:
-		return nil, withHint(usageError("only one format can be written to stdout"), "specify a file for every other format, such as -o sarif=check.sarif")
+		return nil, withHint(usageError("only one format can be written to stdout"),
+			"specify a file for every other format, such as -o sarif=check.sarif")
 	case stdout == 0:
 		format := "text"
 		if f := a.out.Format; f == "json" || f == "csv" {

@@ -49,7 +49,12 @@ func TestExitCodes(t *testing.T) {
 		{"state in the way", []string{"assess", "list"}, api.Conflict("it is closed"), 3, "it is closed"},
 		{"something inside", []string{"assess", "list"}, errors.New("secret"), 3, "trace id: trace-1"},
 		{"too fast", []string{"assess", "list"}, api.RateLimited(7), 3, "try again in 7 seconds"},
-		{"approval missing", []string{"assess", "list"}, api.ApprovalRequired(api.GateSoA, someID, "it waits"), 4, "submit it with `service soa submit`"},
+		{
+			"approval missing",
+			[]string{"assess", "list"},
+			api.ApprovalRequired(api.GateSoA, someID, "it waits"), 4,
+			"submit it with `service soa submit`",
+		},
 		{"no credential", []string{"assess", "list"}, api.Unauthorized("who are you"), 5, "SERVICE_TOKEN"},
 		{"not allowed", []string{"assess", "list"}, api.Forbidden("you may not"), 5, "owner or admin"},
 		{"no organization", []string{"assess", "list"}, api.TenantRequired(), 2, "SERVICE_DEFAULT_ORG"},

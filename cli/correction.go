@@ -145,8 +145,10 @@ all passages that the newest version quotes for the requirement. The next draft 
 decision, even to a passage that the search doesn't find for the requirement.`
 		cmd.Example = "  service correction accept IAC-06 2\n  service search 'multi-factor authentication' -o json --jq '.data[].chunk_id'\n" +
 			"  service correction accept IAC-06 3 --passage ID --as part --quote 'for remote access'"
-		cmd.Flags().StringVar(&in.Body.Label, "as", "", "how the passages relate to the requirement: states (fully), part (states part of it), plans or contradicts")
-		cmd.Flags().StringVar(&in.Body.Quote, "quote", "", "the words of the passage that are the evidence (default: the words that the draft quotes, or the whole passage)")
+		cmd.Flags().StringVar(&in.Body.Label, "as", "",
+			"how the passages relate to the requirement: states (fully), part (states part of it), plans or contradicts")
+		cmd.Flags().StringVar(&in.Body.Quote, "quote", "",
+			"the words of the passage that are the evidence (default: the words that the draft quotes, or the whole passage)")
 	}
 	cmd.Flags().StringSliceVar(&passages, "passage", nil, "ID of a passage, or the number of its quote in the output of 'service soa explain'")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -271,7 +273,8 @@ func (a *app) runEvalCorrections(ctx context.Context) error {
 				"or refuse passages with `service correction refuse`.")
 			return
 		}
-		p.Title("Agreement of the readers with %s (%d accepted, %d refused)", prose.Count(r.Corrections, "correction", "corrections"), r.Accepted, r.Refused)
+		p.Title("Agreement of the readers with %s (%d accepted, %d refused)",
+			prose.Count(r.Corrections, "correction", "corrections"), r.Accepted, r.Refused)
 		for _, reader := range r.Readers {
 			p.Blank()
 			p.Text("Reader %s:", reader.Reader)

@@ -497,7 +497,8 @@ func (a *app) firstAdminFromEnv() (*FirstAdmin, error) {
 	case f.Password != "" && file != "":
 		return nil, usageError("%s and %s are both set; set only one", envAdminPassword, envAdminPasswordFile)
 	case f.Password == "" && file == "":
-		return nil, usageError("%s is set, but neither %s nor %s is set; an admin needs a password", envAdminEmail, envAdminPassword, envAdminPasswordFile)
+		return nil, usageError("%s is set, but neither %s nor %s is set; an admin needs a password",
+			envAdminEmail, envAdminPassword, envAdminPasswordFile)
 	case f.Organization == "":
 		return nil, usageError("%s is set, but %s is not; set both, because an admin needs an organization", envAdminEmail, envAdminOrganization)
 	}

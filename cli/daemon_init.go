@@ -60,7 +60,8 @@ if the organization matches the request, otherwise 1.`,
 			}
 			in.Body.Owner.Email = strings.ToLower(at.Address)
 			if cmd.Root().PersistentFlags().Changed("server") {
-				return usageError("`%s` changes a local data folder and can't be used with a server; run the command on the daemon's machine", cmd.CommandPath())
+				return usageError("`%s` changes a local data folder and can't be used with a server; run the command on the daemon's machine",
+					cmd.CommandPath())
 			}
 			// Variables may select a server for other commands; this one uses the data folder.
 			a.flags.Server, a.flags.Token, a.flags.Organization = "", "", ""

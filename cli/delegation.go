@@ -173,7 +173,8 @@ func (a *app) approvalDelegations() *cobra.Command {
 			}, "No delegations.")
 		},
 	}
-	addChoiceFlag(cmd.Flags(), &in.Status, "status", in.Status.Values(), "show only delegations with this status: active, expired, revoked or void")
+	addChoiceFlag(cmd.Flags(), &in.Status, "status", in.Status.Values(),
+		"show only delegations with this status: active, expired, revoked or void")
 	l.addFlags(cmd, 0)
 	return cmd
 }

@@ -393,7 +393,8 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 			d.details(p, v)
 		}
 		if approvedNumber > 0 {
-			p.Text("Version %d remains approved until this version is approved. To submit this version, run `%s`.", approvedNumber, a.suggestedCommandLine(d.commandName()+" submit"))
+			p.Text("Version %d remains approved until this version is approved. To submit this version, run `%s`.",
+				approvedNumber, a.suggestedCommandLine(d.commandName()+" submit"))
 		}
 		for _, m := range more {
 			if m != nil {

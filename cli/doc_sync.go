@@ -409,7 +409,8 @@ func (a *app) renderDocSync(p *print.Page, s *docSyncResult) {
 		for _, e := range s.ChangedEvidence {
 			p.Text("- %s", e)
 		}
-		p.Text("The affected draft items are marked for review; `%s` lists them. To assess the new text, create a new draft.", a.suggestedCommandLine("soa items --needs-review"))
+		p.Text("The affected draft items are marked for review; `%s` lists them. To assess the new text, create a new draft.",
+			a.suggestedCommandLine("soa items --needs-review"))
 	}
 	if len(s.Missing) > 0 {
 		p.Text("Documents with missing files are kept; `%s` removes them.", a.suggestedCommandLine("doc sync DIR --remove"))

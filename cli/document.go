@@ -202,7 +202,8 @@ func renderDocument(p *print.Page, d *api.Document) {
 	}
 	outdated := ""
 	if d.Outdated {
-		outdated = fmt.Sprintf(", outdated; to process it with this version of the program, run `service doc reprocess %s`", shellQuote(d.Filename))
+		outdated = fmt.Sprintf(", outdated; to process it with this version of the program, run `service doc reprocess %s`",
+			shellQuote(d.Filename))
 	}
 	p.Title("%s", d.Filename)
 	p.Fields(

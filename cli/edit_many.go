@@ -81,7 +81,8 @@ func editMany[V, I any](
 		return err
 	}
 	if preview.MatchedCount == 0 {
-		return withHint(runtimeError("nothing was changed, because no item of version %[2]d of the %[1]s (%[3]s) matches %[4]s", d.gate.Title(), head.VersionNumber,
+		return withHint(runtimeError("nothing was changed, because no item of version %[2]d of the %[1]s (%[3]s) matches %[4]s",
+			d.gate.Title(), head.VersionNumber,
 			prose.Count(preview.ItemCount, "item", "items"), f.where), "list items with `%s`", a.suggestedCommandLine(d.listCommand()))
 	}
 	if f.dryRun || len(preview.Lines) == 0 {

@@ -162,14 +162,16 @@ DIR, or each of its subfolders, contains labels.csv and a folder named evidence:
 			return a.runEvalJudgement(cmd.Context(), o)
 		},
 	}
-	cmd.Flags().BoolVar(&corrections, "from-corrections", false, "compare each reader with the decisions that people in your organization made about passages")
+	cmd.Flags().BoolVar(&corrections, "from-corrections", false,
+		"compare each reader with the decisions that people in your organization made about passages")
 	cmd.Flags().StringVar(&o.Set, "set", "", "folder of labeled documents (default: the built-in fictional companies)")
 	cmd.Flags().StringVar(&o.Workbook, "scf", "", "SCF workbook with the controls (default: the starter catalog)")
 	cmd.Flags().StringVar(&today, "today", "", "date as of which to judge (default: the date of the labels, 2026-11-20)")
 	cmd.Flags().BoolVar(&o.Ablate, "ablation", true, "also measure what changes if one document at a time is removed")
 	cmd.Flags().StringVar(&reader, "reader", "",
 		"reader to measure: rules; with --ablation=false, also model (the selected language model) or a file of weights (default: rules)")
-	cmd.Flags().BoolVar(&o.LabelsOnly, "labels-only", false, "derive verdicts only from the labels that the rules assign to passages, as for any other reader")
+	cmd.Flags().BoolVar(&o.LabelsOnly, "labels-only", false,
+		"derive verdicts only from the labels that the rules assign to passages, as for any other reader")
 	return cmd
 }
 

@@ -18,7 +18,10 @@ func TestHintForForbidden(t *testing.T) {
 			"choose a local model with `service model use ollama/MODEL`, " +
 				"or allow remote models with `service assess update --no-remote-model=false`",
 		},
-		{api.Forbidden("your role does not allow this"), "ask an owner or admin of the organization for the required permission, or use a different API key"},
+		{
+			api.Forbidden("your role does not allow this"),
+			"ask an owner or admin of the organization for the required permission, or use a different API key",
+		},
 	} {
 		if got := a.hintFor(c.err); got != c.want {
 			t.Errorf("%v: hint %q, want %q", c.err, got, c.want)

@@ -130,7 +130,8 @@ func renderManualEdits(p *print.Page, i *api.Item) {
 		p.Text("This item has not been edited manually.")
 		return
 	}
-	p.Text("%s edited these fields manually: %s. New drafts keep the edits until they are undone with --reset.", *i.EditedBy, joinFirst(i.EditedFields, 20))
+	p.Text("%s edited these fields manually: %s. New drafts keep the edits until they are undone with --reset.",
+		*i.EditedBy, joinFirst(i.EditedFields, 20))
 }
 
 // gapExplain returns the command that explains a finding.

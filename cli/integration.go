@@ -191,7 +191,8 @@ type integrationFlags struct {
 }
 
 func (f *integrationFlags) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.set, "set", nil, "setting as NAME=VALUE, e.g. project=OPS; for a list labels=a,b; for a map headers.X-Team=sec")
+	cmd.Flags().StringArrayVar(&f.set, "set", nil,
+		"setting as NAME=VALUE, e.g. project=OPS; for a list labels=a,b; for a map headers.X-Team=sec")
 	cmd.Flags().StringArrayVar(
 		&f.secret,
 		"secret",

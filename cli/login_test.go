@@ -290,7 +290,8 @@ func TestWhatCommandsUse(t *testing.T) {
 	d.runs(2, "", words("context rename acme local"), "is reserved for this machine")
 	d.signIn(s, "--name", "second")
 	d.runs(2, "", words("context rename second ACME"), "a context named acme already exists")
-	d.runs(2, "x\n", words("login http://127.0.0.1:9 --name acme --email a@b.example --password-stdin"), "already exists for the server "+s.url)
+	d.runs(2, "x\n", words("login http://127.0.0.1:9 --name acme --email a@b.example --password-stdin"),
+		"already exists for the server "+s.url)
 	// The error for a broken file names the line, and differs from the error for an unreachable server.
 	put(t, filepath.Join(d.dir(), "contexts.yaml"), "currnt: acme\n")
 	d.runs(2, "", words("assess list"), `line 1: unknown key "currnt"; did you mean "current"?`)

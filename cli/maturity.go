@@ -247,7 +247,8 @@ func (a *app) maturityEdit() *cobra.Command {
 	cmd.Flags().IntVar(&target, "target", 0, "target level, 0 to 5")
 	addOptionalFlag(cmd.Flags(), &in.Body.Rationale, "rationale", "reason for the level")
 	addClearableFlag(cmd.Flags(), &in.Body.Note, "note", "note on the score; an empty value removes it")
-	cmd.Flags().StringSliceVar(&in.Body.Reset, "reset", nil, "edited fields to reset to their drafted values, e.g. note; \"all\" resets every field")
+	cmd.Flags().StringSliceVar(&in.Body.Reset, "reset", nil,
+		"edited fields to reset to their drafted values, e.g. note; \"all\" resets every field")
 	return many.addWhere(cmd, func(cmd *cobra.Command, _ []string) error {
 		in.Body.Level, in.Body.TargetLevel = flagIfChanged(cmd, "level", lvl), flagIfChanged(cmd, "target", target)
 		edit := func(version string, selection api.ItemSelection) *api.EditMaturityScoresInput {

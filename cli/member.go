@@ -70,7 +70,8 @@ func (a *app) memberList() *cobra.Command {
 	}
 	f := cmd.Flags()
 	addChoiceFlag(f, &in.Role, "role", roles, "only members with this role: owner, admin, approver, member, auditor or viewer")
-	addChoiceFlag(f, &in.Status, "status", []string{"invited", "active", "suspended"}, "only members with this status: invited, active or suspended")
+	addChoiceFlag(f, &in.Status, "status", []string{"invited", "active", "suspended"},
+		"only members with this status: invited, active or suspended")
 	f.StringVar(&in.Q, "query", "", "only members whose email address or name contains this text")
 	l.addFlags(cmd, 0)
 	return cmd

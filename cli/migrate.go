@@ -52,7 +52,8 @@ The output lists the controls to review again. Preview the changes with --dry-ru
 		},
 	}
 	cmd.Flags().StringVar(&body.To, "to", "", "label or id of the target catalog version (default: the active version)")
-	cmd.Flags().StringSliceVar(&body.DropFrameworks, "drop-framework", nil, "remove this framework from the assessment if the target version doesn't include it")
+	cmd.Flags().StringSliceVar(&body.DropFrameworks, "drop-framework", nil,
+		"remove this framework from the assessment if the target version doesn't include it")
 	cmd.Flags().BoolVar(&body.DryRun, "dry-run", false, "show what would change without changing anything")
 	return cmd
 }
@@ -89,7 +90,8 @@ func (a *app) renderMigration(p *print.Page, name string, m *api.Migration) {
 		for _, v := range m.Versions {
 			p.ListItem(0, "%s, version %d: %s", v.Gate.Title(), v.VersionNumber, prose.Count(v.ItemCount, "item", "items"))
 		}
-		p.Text("These drafts must be reviewed and approved like any other draft; check their status with `%s`.", a.suggestedCommandLine("assess status"))
+		p.Text("These drafts must be reviewed and approved like any other draft; check their status with `%s`.",
+			a.suggestedCommandLine("assess status"))
 	}
 }
 

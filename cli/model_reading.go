@@ -36,7 +36,8 @@ func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (r
 		}
 	}
 	if a.interruptHint == "" {
-		a.interruptHint = fmt.Sprintf("everything that the model has read so far is kept; continue with `%s`", a.suggestedCommandLine("soa draft --reader model"))
+		a.interruptHint = fmt.Sprintf("everything that the model has read so far is kept; continue with `%s`",
+			a.suggestedCommandLine("soa draft --reader model"))
 	}
 	a.progress.Start("reading with the model")
 	in := api.ReadWithModelInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}}

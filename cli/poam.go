@@ -372,7 +372,8 @@ func (a *app) poamEdit() *cobra.Command {
 				}
 				if b.Status != nil && i.Status == "completed" && orZero(i.Comments) == "" {
 					p.Blank()
-					p.Text("The item has no comment that names the evidence of its completion. Acceptance criteria: %s", joinFirst(i.AcceptanceCriteria, 3))
+					p.Text("The item has no comment that names the evidence of its completion. Acceptance criteria: %s",
+						joinFirst(i.AcceptanceCriteria, 3))
 					p.Command(a.suggestedCommandLine("poam edit " + i.POAMCode + " --comments 'Evidence: …'"))
 				}
 			})

@@ -40,7 +40,8 @@ func (a *app) bufferedStdin() *bufio.Reader {
 // promptLine prompts for a line. If the user enters nothing, it returns defaultValue.
 func (a *app) promptLine(label, defaultValue string) (string, error) {
 	if !a.Interactive || a.ReadPassword == nil {
-		return "", withHint(usageError("can't prompt for the %s, because stdin is not a terminal", label), "pass the value as a flag; see `--help`")
+		return "", withHint(usageError("can't prompt for the %s, because stdin is not a terminal", label),
+			"pass the value as a flag; see `--help`")
 	}
 	if defaultValue != "" {
 		label += " [" + defaultValue + "]"
@@ -62,7 +63,8 @@ func (a *app) readPassword(ctx context.Context, fromStdin bool, prompt string) (
 		return a.readStdinLine("the password")
 	}
 	if a.ReadPassword == nil {
-		return "", withHint(usageError("can't prompt for the password, because stdin is not a terminal"), "pass the password on stdin with --password-stdin")
+		return "", withHint(usageError("can't prompt for the password, because stdin is not a terminal"),
+			"pass the password on stdin with --password-stdin")
 	}
 	secret, err := a.ReadPassword(ctx, prompt)
 	if err == nil && secret == "" {

@@ -263,7 +263,8 @@ func (a *app) previewSoADraft(ctx context.Context, assessment string, flags read
 	}
 	in := &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Reader: a.chosenReader(flags.name)}
 	if i, err := os.Stat(in.Reader); err == nil && i.Mode().IsRegular() {
-		return withHint(usageError("with --dry-run, --reader must be a reader's name, not a file"), "import the file first with `service reader import`")
+		return withHint(usageError("with --dry-run, --reader must be a reader's name, not a file"),
+			"import the file first with `service reader import`")
 	}
 	return callAndPrint(ctx, a, api.PreviewSoADraft, in, func(p *print.Page, d *api.ArtifactDiff) {
 		p.Title("Changes that a new draft would make to version %d of the %s", d.FromVersion, api.GateSoA.Title())
@@ -294,7 +295,8 @@ func renderDraftPreview(p *print.Page, d *api.ArtifactDiff) {
 			other[l.Field]++
 		}
 	}
-	p.Text("%d added, %d removed, %d changed (applicability, status or coverage would change for %d)", d.Added, d.Removed, d.Changed, len(items))
+	p.Text("%d added, %d removed, %d changed (applicability, status or coverage would change for %d)",
+		d.Added, d.Removed, d.Changed, len(items))
 	p.Blank()
 	for _, l := range lines {
 		p.Text("%s", print.Truncate(l, maxDiffLineWidth))

@@ -150,7 +150,8 @@ func (a *app) reportCreate() *cobra.Command {
 	f.BoolVar(&body.WithAppendices, "with-appendices", false, "include the appendices in the report (template client)")
 	addChoiceFlag(f, &body.Paper, "paper", []string{"a4", "letter"}, "paper size of pdf, docx and xlsx reports: a4 (default) or letter")
 	f.StringVar(&appendices, "appendices", "", "save the appendices as separate files in this folder (template client)")
-	f.StringVar(&body.Compare, "compare", "", "earlier assessment to compare with; the report shows what got better or worse (template client)")
+	f.StringVar(&body.Compare, "compare", "",
+		"earlier assessment to compare with; the report shows what got better or worse (template client)")
 	f.StringVar(&layout, "layout", "", "your own Word document or presentation with placeholders, or your own Go template for html or md")
 	f.StringVar(&style, "style", "", "DOCX file that provides the styles of a docx report")
 	f.StringVar(&out, "out", "", "file to save the report to, or - for stdout")

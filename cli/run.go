@@ -273,7 +273,8 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCo
 				"to continue the existing assessment, leave out --from",
 			)
 		}
-		a.printNotice("%q already exists and was created from %q; continuing without carrying over anything again.", open.Name, open.CarriedFrom.Name)
+		a.printNotice("%q already exists and was created from %q; continuing without carrying over anything again.",
+			open.Name, open.CarriedFrom.Name)
 	}
 	if open == nil && o.name == "" && a.flags.assessment == "" {
 		if open = a.freshDefaultAssessment(ctx); open != nil {

@@ -165,7 +165,8 @@ func (o *runResult) renderUnreadFiles(a *app, p *print.Page) {
 		p.ListItem(0, "%s", l)
 	}
 	if more := len(lines) - maxUnreadShown; more > 0 {
-		p.ListItem(0, "and %d more; to list the imported documents that failed, use `%s`", more, a.suggestedCommandLine("doc list --status failed"))
+		p.ListItem(0, "and %d more; to list the imported documents that failed, use `%s`",
+			more, a.suggestedCommandLine("doc list --status failed"))
 	}
 }
 

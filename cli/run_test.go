@@ -368,7 +368,8 @@ func TestManyFilesToAServerThatTakesFew(t *testing.T) {
 		return true
 	}
 	got := w.run("doc", "add", dir, "--no-wait")
-	w.want(got, 3, "accepts 2 files per minute", "uploading the remaining 5 will take about 3 minutes", "--rate-limit documents=", "link.txt: this is a symbolic link")
+	w.want(got, 3, "accepts 2 files per minute", "uploading the remaining 5 will take about 3 minutes",
+		"--rate-limit documents=", "link.txt: this is a symbolic link")
 	if n := strings.Count(got.errOut, "files per minute"); n != 1 {
 		t.Errorf("it is told %d times:\n%s", n, got.errOut)
 	}

@@ -184,7 +184,8 @@ the traits that you changed in it are set manually; the others are still derived
 	addOptionalFlag(f, &title, "title", "title of the scope")
 	addOptionalFlag(f, &description, "description", "description of the scope")
 	f.StringArrayVar(&traits, "trait", nil, "value of a trait, as NAME=true, NAME=false or NAME=unknown; repeatable")
-	f.StringSliceVar(&reset, "reset", nil, "traits to derive from the documents again, e.g. has_ot,uses_ai; \"all\" resets every trait set manually")
+	f.StringSliceVar(&reset, "reset", nil,
+		"traits to derive from the documents again, e.g. has_ot,uses_ai; \"all\" resets every trait set manually")
 	f.StringVarP(&file, "file", "f", "", "file to read the fields from, or - for stdin")
 	for i := range lists {
 		f.StringArrayVar(&lists[i].value, lists[i].flag, nil, lists[i].usage+"; repeatable")
@@ -277,7 +278,8 @@ func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map
 	y := yaml.NewDecoder(bytes.NewReader(b))
 	switch err := y.Decode(&fields); {
 	case errors.Is(err, io.EOF) || err == nil && len(fields) == 0:
-		return nil, usageError("%s is empty; to create a scope file that you can edit, run `%s`", path, a.suggestedCommandLine("scope show -o yaml"))
+		return nil, usageError("%s is empty; to create a scope file that you can edit, run `%s`",
+			path, a.suggestedCommandLine("scope show -o yaml"))
 	case err != nil:
 		return nil, usageError("%s is neither YAML nor JSON: %w", path, err)
 	case !errors.Is(y.Decode(new(any)), io.EOF):

@@ -81,7 +81,8 @@ languages are found too. Translations are stored for later searches.`,
 	f := cmd.Flags()
 	f.IntVar(&body.TopK, "top", api.DefaultSearchResults, "maximum number of passages, 1 to 100")
 	f.Float64Var(&body.MinScore, "min-score", 0, "skip passages below this score, 0 to 1")
-	f.BoolVar(&body.Translate, "translate", false, "also search documents in other languages, with translations of the query by the language model")
+	f.BoolVar(&body.Translate, "translate", false,
+		"also search documents in other languages, with translations of the query by the language model")
 	f.BoolVar(&everywhere, "all", false, "search the documents of all assessments")
 	f.StringVar(&doc, "doc", "", "search only the document with this id or file name")
 	f.StringVar(&from, "from", "", "only documents effective on or after this day, YYYY-MM-DD")

@@ -370,7 +370,8 @@ version under review voids its pending approval.`,
 	addOptionalChoiceFlag(f, &in.Body.Applicability, "applicability", applicabilities, choices)
 	addOptionalChoiceFlag(f, &in.Body.ImplementationStatus, "status", implementations, implementationsUsage)
 	addOptionalFlag(f, &in.Body.Rationale, "rationale", "reason why the control applies or doesn't apply")
-	f.StringSliceVar(&in.Body.Reset, "reset", nil, "edited fields to reset to their drafted values, e.g. owner,note; \"all\" resets every field")
+	f.StringSliceVar(&in.Body.Reset, "reset", nil,
+		"edited fields to reset to their drafted values, e.g. owner,note; \"all\" resets every field")
 	f.StringSliceVar(&reasons, "inclusion-reason", nil, "reasons to include the control: legal, contractual, risk, best_practice, framework")
 	addClearableFlag(f, &in.Body.Owner, "owner", "person responsible; an empty value removes the owner")
 	addClearableFlag(f, &in.Body.Note, "note", "note on the item; an empty value removes it")

@@ -83,7 +83,8 @@ key keeps its name and account, but not --may approve.`,
 		},
 	}
 	cmd.Flags().StringVar(&in.Body.Name, "name", "", "local name of the key (default: its current name, or the name stored in the key)")
-	cmd.Flags().StringVar(&in.Body.Email, "as", "", "account to apply the other party's changes as (default: the key's current account, or yours)")
+	cmd.Flags().StringVar(&in.Body.Email, "as", "",
+		"account to apply the other party's changes as (default: the key's current account, or yours)")
 	addChoiceFlag(cmd.Flags(), &in.Body.May, "may", []string{api.PeerMayChanges, api.PeerMayApprove},
 		"what the other party's bundles may contain: changes (default), or approve to also allow decisions")
 	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "trust the key only if it has this fingerprint")
@@ -121,7 +122,8 @@ func (a *app) readPeerKey(ctx context.Context, arg string) (string, error) {
 	}
 	key := strings.TrimSpace(string(b))
 	if api.SyncKeyFingerprint(key) == "" {
-		return "", withHint(usageError("no key found in %s", arg), "to create a key file, the other party can run `service sync key --jq .key >%s`", arg)
+		return "", withHint(usageError("no key found in %s", arg),
+			"to create a key file, the other party can run `service sync key --jq .key >%s`", arg)
 	}
 	return key, nil
 }

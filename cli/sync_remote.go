@@ -351,7 +351,8 @@ func findRemoteAssessment(ctx context.Context, remote *client.Client, ref string
 	case 0:
 		return nil, runtimeError("there is no assessment %q on the server", ref)
 	}
-	return nil, usageError("%d assessments on the server are named %q; specify the assessment by its id, e.g. %s", len(found), ref, found[0].ID)
+	return nil, usageError("%d assessments on the server are named %q; specify the assessment by its id, e.g. %s",
+		len(found), ref, found[0].ID)
 }
 
 func hostname() string {

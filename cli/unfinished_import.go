@@ -37,7 +37,8 @@ func (a *app) printUnfinishedImport(ctx context.Context, assessment *api.Assessm
 		return ctx.Err()
 	}
 	if err != nil {
-		a.printNotice("The last import into %q was interrupted, and its files can't be read now: %v. To repeat the import, run `%s`.", assessment.Name, err, again)
+		a.printNotice("The last import into %q was interrupted, and its files can't be read now: %v. To repeat the import, run `%s`.",
+			assessment.Name, err, again)
 		return nil
 	}
 	docs, err := a.listDocuments(ctx, assessment.ID)

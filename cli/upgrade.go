@@ -114,7 +114,8 @@ there is a newer version or the release's checksums contradict each other.`,
 				}
 			}
 			if address == "" || a.Releases.Read == nil {
-				return withHint(usageError("this build of the program has no releases address"), "specify an address with --url, or set SERVICE_RELEASES_URL")
+				return withHint(usageError("this build of the program has no releases address"),
+					"specify an address with --url, or set SERVICE_RELEASES_URL")
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
@@ -133,7 +134,10 @@ there is a newer version or the release's checksums contradict each other.`,
 			}
 			switch {
 			case u.Problem != "":
-				return &exitError{code: exitVerdict, err: errors.New(u.Problem), hint: "don't install this release; report the problem to its publisher"}
+				return &exitError{
+					code: exitVerdict, err: errors.New(u.Problem),
+					hint: "don't install this release; report the problem to its publisher",
+				}
 			case orZero(u.Newer):
 				return &exitError{
 					code: exitVerdict,
@@ -202,7 +206,8 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgradeInfo, e
 	case listed == "":
 		u.Problem = "the release's checksum file does not list " + u.Archive.Name
 	case digest != "" && !strings.EqualFold(digest, listed):
-		u.Problem = fmt.Sprintf("the checksum of %s is %s according to the checksum file, but %s according to the releases address", u.Archive.Name, listed, digest)
+		u.Problem = fmt.Sprintf("the checksum of %s is %s according to the checksum file, but %s according to the releases address",
+			u.Archive.Name, listed, digest)
 	default:
 		u.Archive.SHA256 = listed
 	}

@@ -54,7 +54,8 @@ func (a *app) userList() *cobra.Command {
 			}, "No matching users.")
 		},
 	}
-	addChoiceFlag(cmd.Flags(), &in.Status, "status", []string{"active", "banned", "invited"}, "only users with this status: active, banned or invited")
+	addChoiceFlag(cmd.Flags(), &in.Status, "status", []string{"active", "banned", "invited"},
+		"only users with this status: active, banned or invited")
 	cmd.Flags().StringVar(&in.Q, "query", "", "only users whose email address or name contains this text")
 	l.addFlags(cmd, 0)
 	return cmd

@@ -91,7 +91,8 @@ func (a *app) webhookCreate() *cobra.Command {
 			return a.printWebhookSecret(made, "Created webhook")
 		},
 	}
-	cmd.Flags().StringSliceVar(&in.Body.Events, "event", nil, "type of event to send to the webhook, e.g. soa.approved; repeatable (default: all events)")
+	cmd.Flags().StringSliceVar(&in.Body.Events, "event", nil,
+		"type of event to send to the webhook, e.g. soa.approved; repeatable (default: all events)")
 	cmd.Flags().StringVar(&in.Body.Description, "description", "", "description")
 	return cmd
 }

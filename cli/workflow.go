@@ -136,7 +136,8 @@ func (a *app) resolveRunID(ctx context.Context, args []string) (string, error) {
 		return "", err
 	}
 	if len(all.Data) == 0 {
-		return "", withHint(runtimeError("%q has no workflow runs yet", one.Name), "start a run with `%s`", a.suggestedCommandLine("workflow start"))
+		return "", withHint(runtimeError("%q has no workflow runs yet", one.Name), "start a run with `%s`",
+			a.suggestedCommandLine("workflow start"))
 	}
 	return all.Data[0].ID, nil
 }

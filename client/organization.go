@@ -96,5 +96,6 @@ func FindOrganization(memberOf []api.MyOrganization, idOrName string) (*api.MyOr
 	case len(all) == 0:
 		return nil, api.Invalid("org", "you aren't a member of %q or of any other organization", idOrName)
 	}
-	return nil, api.Invalid("org", "none of your organizations has the ID, slug or name %q; your organizations are: %s", idOrName, strings.Join(all, ", "))
+	return nil, api.Invalid("org", "none of your organizations has the ID, slug or name %q; your organizations are: %s",
+		idOrName, strings.Join(all, ", "))
 }

@@ -234,7 +234,8 @@ func TestOrganizationBudget(t *testing.T) {
 		}
 	}
 	got := search(session)
-	if got.status != 429 || !strings.Contains(got.text, `"budget":"organization"`) || !strings.Contains(got.text, "the organization has reached its limit of 5") ||
+	if got.status != 429 || !strings.Contains(got.text, `"budget":"organization"`) ||
+		!strings.Contains(got.text, "the organization has reached its limit of 5") ||
 		got.header.Get("RateLimit-Limit") != "5" || got.header.Get("RateLimit-Remaining") != "0" {
 		t.Errorf("beyond the organization's budget: %d %v %s", got.status, got.header, got.text)
 	}

@@ -107,7 +107,8 @@ func sharedParameters() map[string]*huma.Param {
 	in := func(name, words string, schema *huma.Schema, example string) *huma.Param {
 		return &huma.Param{Name: name, In: "header", Description: words, Schema: schema, Example: example}
 	}
-	tenant := in(api.TenantHeader, "The ID of the organization that the request applies to.", &huma.Schema{Type: huma.TypeString, Format: "uuid"}, exampleOrganization)
+	tenant := in(api.TenantHeader, "The ID of the organization that the request applies to.",
+		&huma.Schema{Type: huma.TypeString, Format: "uuid"}, exampleOrganization)
 	tenant.Required = true
 	key := stringSchema("")
 	key.MinLength, key.MaxLength = intPtr(1), intPtr(255)

@@ -161,7 +161,8 @@ func (t *tool) buildRequest(arguments json.RawMessage) (string, io.Reader, http.
 		case slices.Contains(t.bodyFields, name):
 			fields[name] = given[name]
 		default:
-			return "", nil, nil, api.Invalid(name, "the operation %s has no argument %q; the valid arguments are %s", t.op.ID, name, t.argumentNames())
+			return "", nil, nil, api.Invalid(name, "the operation %s has no argument %q; the valid arguments are %s",
+				t.op.ID, name, t.argumentNames())
 		}
 	}
 	if _, after, open := strings.Cut(path, "{"); open {

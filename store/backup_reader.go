@@ -161,7 +161,8 @@ func (r *backupReader) readManifest() error {
 	r.manifest.Encrypted = encrypted
 	switch m := r.manifest; {
 	case m.Format > backupFormat:
-		return fmt.Errorf("%w: the backup has format %d, but this program supports only %d; upgrade to a newer version", ErrNewerSchema, m.Format, backupFormat)
+		return fmt.Errorf("%w: the backup has format %d, but this program supports only %d; upgrade to a newer version",
+			ErrNewerSchema, m.Format, backupFormat)
 	case m.Format < 1:
 		return errNotBackup
 	case m.Format == backupFormatOfDriver:
@@ -293,7 +294,8 @@ func (r *backupReader) readBlobs(ctx context.Context, add func(sha string, size 
 	case m.Format == backupFormatOfDriver:
 		m.BlobCount, m.BlobBytes = count, size
 	case count != m.BlobCount || size != m.BlobBytes:
-		return damagedBackup(nil, "the archive contains %d blobs with %d bytes instead of %d blobs with %d bytes", count, size, m.BlobCount, m.BlobBytes)
+		return damagedBackup(nil, "the archive contains %d blobs with %d bytes instead of %d blobs with %d bytes",
+			count, size, m.BlobCount, m.BlobBytes)
 	}
 	return r.readEnd()
 }

@@ -278,7 +278,8 @@ func (c *totalChecker) Err() error {
 	return nil
 }
 
-var errWrongTotal = fmt.Errorf("%w: records are missing, outdated or damaged; this can happen if a database is copied while it is in use", ErrCorrupt)
+var errWrongTotal = fmt.Errorf("%w: records are missing, outdated or damaged; this can happen if a database is copied while it is in use",
+	ErrCorrupt)
 
 // damageFinder finds damaged records. It implements bolt.PairChecker.
 type damageFinder struct {

@@ -67,7 +67,8 @@ func decodeJSON(b []byte, r any) error {
 // compressed if that saves enough.
 func packRecord(mark byte, payload []byte) ([]byte, error) {
 	if len(payload) > maxRecordSize {
-		return nil, fmt.Errorf("%w: a record has %d bytes, but the maximum is %d; store the record as a blob", ErrTooLarge, len(payload), maxRecordSize)
+		return nil, fmt.Errorf("%w: a record has %d bytes, but the maximum is %d; store the record as a blob",
+			ErrTooLarge, len(payload), maxRecordSize)
 	}
 	if compressed := compressRecord(mark, payload); compressed != nil {
 		return compressed, nil

@@ -90,7 +90,8 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 func checkDatabaseFormat(format int) error {
 	switch {
 	case format > formatVersion:
-		return fmt.Errorf("%w: the database has format %d, but this program supports only %d; upgrade to a newer version", ErrNewerSchema, format, formatVersion)
+		return fmt.Errorf("%w: the database has format %d, but this program supports only %d; upgrade to a newer version",
+			ErrNewerSchema, format, formatVersion)
 	case format < formatWithoutChecksums:
 		return fmt.Errorf("%w (the database has format %d, but this program supports only %d)", ErrOldFormat, format, formatVersion)
 	}

@@ -292,7 +292,8 @@ const minWidth, minHeight = 20, 5
 func (a *App) View() string {
 	if a.w < minWidth || a.h < minHeight {
 		return draw.Render(
-			[]draw.Line{draw.TextLine(draw.Plain, fmt.Sprintf("the terminal (%d×%d) is too small; enlarge it to at least %d×%d", a.w, a.h, minWidth, minHeight))},
+			[]draw.Line{draw.TextLine(draw.Plain,
+				fmt.Sprintf("the terminal (%d×%d) is too small; enlarge it to at least %d×%d", a.w, a.h, minWidth, minHeight))},
 			a.w,
 			a.h,
 			false,

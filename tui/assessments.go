@@ -215,22 +215,25 @@ func newAuditScreen(a *App) *table {
 	}
 	t.extraActions = func(any) []action.Action {
 		return []action.Action{
-			{Keys: []string{"v"}, Label: "verify", Help: "checks that no record of the audit trail was changed, removed or inserted", Do: func() tea.Cmd {
-				return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
-					v, err := call(ctx, a.Caller, api.VerifyAudit, &api.None{})
-					return func() tea.Cmd {
-						switch {
-						case err != nil:
-							return a.showErrorOrReconnect(err)
-						case !v.OK && v.Problem != nil:
-							a.statusText, a.isError = "the audit trail is broken: "+v.Problem.Message, true
-						default:
-							a.setStatus("the audit trail is intact: %s, last hash %.12s", prose.Count(int(v.Records), "record", "records"), v.Head)
+			{
+				Keys: []string{"v"}, Label: "verify", Help: "checks that no record of the audit trail was changed, removed or inserted",
+				Do: func() tea.Cmd {
+					return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
+						v, err := call(ctx, a.Caller, api.VerifyAudit, &api.None{})
+						return func() tea.Cmd {
+							switch {
+							case err != nil:
+								return a.showErrorOrReconnect(err)
+							case !v.OK && v.Problem != nil:
+								a.statusText, a.isError = "the audit trail is broken: "+v.Problem.Message, true
+							default:
+								a.setStatus("the audit trail is intact: %s, last hash %.12s", prose.Count(int(v.Records), "record", "records"), v.Head)
+							}
+							return nil
 						}
-						return nil
-					}
-				})
-			}},
+					})
+				},
+			},
 		}
 	}
 	return t.withColumns(

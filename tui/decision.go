@@ -193,7 +193,10 @@ func (d *decision) promptApproval() tea.Cmd {
 		field:       input.New("", true),
 		enterLabel:  "approve",
 		allowEditor: true,
-		lines:       []string{"content " + s.version.ContentSHA256, "You can enter a comment to record with the decision. Press Enter to approve."},
+		lines: []string{
+			"content " + s.version.ContentSHA256,
+			"You can enter a comment to record with the decision. Press Enter to approve.",
+		},
 		onSubmit: func(text string) tea.Cmd {
 			in := api.ApproveInput{
 				ApprovalInput: api.ApprovalInput{ApprovalID: s.approval.ID},

@@ -63,7 +63,8 @@ func newDocumentsScreen(a *App, assessment api.Assessment) *table {
 			p.AddField("warning", w, draw.Yellow)
 		}
 		if d.Outdated {
-			p.AddField("outdated", "read by an older version of the program; to read the document again, run `service doc reprocess --outdated`", draw.Yellow)
+			p.AddField("outdated", "read by an older version of the program; to read the document again, run `service doc reprocess --outdated`",
+				draw.Yellow)
 		}
 		p.AddField("not read", api.DescribeNotRead(d.NotRead), draw.Yellow)
 		p.AddField("category", d.Category, draw.Plain)

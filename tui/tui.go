@@ -80,7 +80,8 @@ func call[I, O any](ctx context.Context, c Caller, op api.Op[I, O], in *I) (*O, 
 		return nil, err
 	}
 	if !isCompleteResponse(&out) {
-		return nil, fmt.Errorf("the response to %s %s is invalid; check that the address is that of a server running this program", op.Method, op.Path)
+		return nil, fmt.Errorf("the response to %s %s is invalid; check that the address is that of a server running this program",
+			op.Method, op.Path)
 	}
 	return &out, nil
 }

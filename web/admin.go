@@ -103,7 +103,10 @@ var tenantsPanel = panel{
 			if err != nil {
 				return err
 			}
-			x := section{Title: "Created: " + made.Name, Text: made.Owner.Email + " owns the organization and can sign in with the existing password."}
+			x := section{
+				Title: "Created: " + made.Name,
+				Text:  made.Owner.Email + " owns the organization and can sign in with the existing password.",
+			}
 			if made.OwnerPassword != nil {
 				x.Text, x.Secret = "The password of "+made.Owner.Email+", which should be changed after signing in:", *made.OwnerPassword
 			}

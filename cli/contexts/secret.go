@@ -104,7 +104,8 @@ func (s *Store) restrictToOwner(path string) error {
 		return nil
 	}
 	if err := os.Chmod(path, info.Mode().Perm()&0o700); err != nil {
-		return fmt.Errorf("the secret in %s is not used, because other users can read the file and its permissions can't be changed: %w", path, err)
+		return fmt.Errorf("the secret in %s is not used, because other users can read the file and its permissions can't be changed: %w",
+			path, err)
 	}
 	s.warn("other users were able to read %s; now only you can read it. If other people use this machine, sign out and sign in again", path)
 	return nil

@@ -100,7 +100,8 @@ func listenOn(address string) (net.Listener, error) {
 	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("another program is already listening on %s; stop that program or choose another address with --listen: %w", address, err)
+		return nil, fmt.Errorf("another program is already listening on %s; stop that program or choose another address with --listen: %w",
+			address, err)
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf(
 			"listening on %s is not permitted; choose another address with --listen (ports below 1024 often require root): %w",

@@ -68,7 +68,8 @@ func fetchReleaseResponse(ctx context.Context, address string, t cli.Target, lim
 	case http.StatusNotFound:
 		return nil, fmt.Errorf("%s returned no release: either no release exists yet, or the address is wrong", u.Host)
 	case http.StatusForbidden, http.StatusTooManyRequests:
-		return nil, fmt.Errorf("%s rejected the request (%s): the rate limit was reached, or the server requires authentication", u.Host, resp.Status)
+		return nil, fmt.Errorf("%s rejected the request (%s): the rate limit was reached, or the server requires authentication",
+			u.Host, resp.Status)
 	default:
 		return nil, fmt.Errorf("%s responded %s", u.Host, resp.Status)
 	}

@@ -171,7 +171,8 @@ func checkNoDaemonServes(ctx context.Context, dir string) error {
 
 // servedByError returns the error for a data folder that is already served by a daemon.
 func servedByError(dir string, p *cli.Process) error {
-	return fmt.Errorf("a daemon is already running on the data folder %s: process %d, listening on %s", dir, p.PID, strings.Join(p.Listen, ", "))
+	return fmt.Errorf("a daemon is already running on the data folder %s: process %d, listening on %s",
+		dir, p.PID, strings.Join(p.Listen, ", "))
 }
 
 // openFolderWhenFree opens the data folder. If a command is using the folder, it waits until the command ends.
@@ -309,7 +310,8 @@ func (d *daemonServer) stop() error {
 		}
 		return err
 	case <-time.After(d.shutdownTimeout - time.Since(began) + abortGrace):
-		return fmt.Errorf("some operations did not finish within %s and were aborted; the results of completed operations are kept", d.shutdownTimeout)
+		return fmt.Errorf("some operations did not finish within %s and were aborted; the results of completed operations are kept",
+			d.shutdownTimeout)
 	}
 }
 

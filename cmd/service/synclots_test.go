@@ -154,7 +154,8 @@ func TestSyncInChunks(t *testing.T) {
 	breaks := func(args ...string) {
 		t.Helper()
 		cmd := laptop.command(args...)
-		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "the connection was lost before the server responded") ||
+		if out, err := cmd.CombinedOutput(); err == nil ||
+			!strings.Contains(string(out), "the connection was lost before the server responded") ||
 			!strings.Contains(string(out), "the sync continues where it stopped, and no change is applied twice") {
 			t.Fatalf("service %s: %v\n%s", strings.Join(args, " "), err, out)
 		}

@@ -58,7 +58,8 @@ func forbiddenModelError(by, model string) error {
 // modelStatus returns the status of the language model that may read the assessment's evidence.
 func (s *Service) modelStatus(ctx context.Context, org, assessment string) (*llm.Status, error) {
 	if s.model == nil {
-		return nil, api.Invalid("reader", "no language model is selected; select a model with `service model use`, then restart the daemon if one is running")
+		return nil, api.Invalid("reader",
+			"no language model is selected; select a model with `service model use`, then restart the daemon if one is running")
 	}
 	st := s.model.Status(ctx)
 	if st.Remote {

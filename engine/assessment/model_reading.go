@@ -144,7 +144,8 @@ func (r *modelRun) toUserError(err error) error {
 	if errors.As(err, &known) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return api.Internal("%s stopped reading: %v. The answers so far are kept; run the command again to continue", r.status.Model, err).WithCause(err)
+	return api.Internal("%s stopped reading: %v. The answers so far are kept; run the command again to continue",
+		r.status.Model, err).WithCause(err)
 }
 
 // newModelRun returns a run with all evidence that the model has not read yet.

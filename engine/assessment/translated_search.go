@@ -66,7 +66,8 @@ func (s *Service) translateQuery(ctx context.Context, by api.Caller, assessment,
 		return t.Text, err
 	}
 	if s.model == nil {
-		return "", api.Invalid("translate", "no language model is selected; select a model with `service model use`, then restart the daemon if one is running")
+		return "", api.Invalid("translate",
+			"no language model is selected; select a model with `service model use`, then restart the daemon if one is running")
 	}
 	status, err := s.modelStatus(ctx, by.OrganizationID, assessment)
 	if err != nil {

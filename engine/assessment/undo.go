@@ -35,7 +35,8 @@ func insertEdit(tx *store.Tx, by api.Caller, e *store.Edit) error {
 	}
 	switch err := store.Edits.Insert(tx, by.OrganizationID, e); {
 	case errors.Is(err, store.ErrTooLarge):
-		return api.Invalid("where", "a change to %s is too large to be kept for undo; select fewer items", prose.Count(len(e.Lines), "item", "items"))
+		return api.Invalid("where", "a change to %s is too large to be kept for undo; select fewer items",
+			prose.Count(len(e.Lines), "item", "items"))
 	case err != nil:
 		return err
 	}

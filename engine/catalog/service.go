@@ -290,7 +290,8 @@ func (s *Service) findVersion(ctx context.Context, ref string) (store.CatalogVer
 	case len(found) == 0:
 		return store.CatalogVersion{}, api.NotFound("catalog version", ref)
 	case len(found) > 1 && found[0].Status != api.CatalogActive:
-		return store.CatalogVersion{}, api.Invalid("version", "%d catalog versions are labeled %q, including %s and %s; specify the version by its ID",
+		return store.CatalogVersion{}, api.Invalid("version",
+			"%d catalog versions are labeled %q, including %s and %s; specify the version by its ID",
 			len(found), ref, found[0].ID, found[1].ID)
 	}
 	return found[0], nil

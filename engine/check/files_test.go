@@ -103,7 +103,10 @@ func TestInvalidFiles(t *testing.T) {
 		{policy, "output: [text, sarfi=x]", `line 1: output: unknown output format "sarfi"; did you mean "sarif"?`},
 		{waivers, "waiver: []", `did you mean "waivers"?`},
 		{waivers, "waivers: x", "waivers must be a list"},
-		{waivers, "waivers:\n- control: IAC-06\n  reason: r\n  approver: a", "line 2: the waiver for IAC-06 has no expiry date: add the last day"},
+		{
+			waivers, "waivers:\n- control: IAC-06\n  reason: r\n  approver: a",
+			"line 2: the waiver for IAC-06 has no expiry date: add the last day",
+		},
 		{
 			waivers,
 			"waivers:\n- control: IAC-06\n  reason: r\n  approver: a\n  expires: 2027-01-01",

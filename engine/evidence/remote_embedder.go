@@ -332,7 +332,8 @@ func (s *Service) prepareRemoteQuery(
 		store.ExternalVectors,
 	)
 	if errors.Is(err, search.ErrPassage) { // different vector lengths: the model behind this name has changed
-		s.log.Warn("the stored vectors have different lengths; using the built-in embedding model instead", "embedder", o.embedder.Name(), "error", err)
+		s.log.Warn("the stored vectors have different lengths; using the built-in embedding model instead",
+			"embedder", o.embedder.Name(), "error", err)
 		return preparedQuery{}, false, nil
 	}
 	if err != nil {

@@ -120,7 +120,8 @@ func (s *Session) concludeFromReadings(f *statementVerdict, hits []retrievedPass
 	case f.unread && unread == len(hits):
 		f.reason = "The reader has not read the passages found for this requirement."
 	case f.unread:
-		f.reason = fmt.Sprintf("The reader has not read %d of the %d passages found for this requirement, and the others don't support it.", unread, len(hits))
+		f.reason = fmt.Sprintf("The reader has not read %d of the %d passages found for this requirement, and the others don't support it.",
+			unread, len(hits))
 	case f.verdict == VerdictMissing:
 		f.score, f.reason = RoundToThousandths(silence), cmp.Or(refused, f.reason)
 	}

@@ -130,7 +130,8 @@ func New(o Options) (*Model, error) {
 		o.Server = "http://127.0.0.1:11434"
 	}
 	if o.Server == "" && kind == "openai" {
-		return nil, fmt.Errorf("%s needs the address of the model server; specify the address with --url, such as --url http://127.0.0.1:8000", o.Name)
+		return nil, fmt.Errorf("%s needs the address of the model server; specify the address with --url, such as --url http://127.0.0.1:8000",
+			o.Name)
 	}
 	server, err := url.Parse(o.Server)
 	if err != nil || server.Host == "" || server.Scheme != "http" && server.Scheme != "https" {

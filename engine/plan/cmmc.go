@@ -141,7 +141,8 @@ func CheckCMMCEligibility(items []api.SoAItem, plan []api.POAMItem, today api.Da
 			case neverDeferrable[code]:
 				e.Blocking = append(e.Blocking, code+": this requirement can't be deferred to a plan of action")
 			case cost > 1 && (code != cuiEncryptionRequirement || cost != 3): // the only exception above one point
-				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: this requirement is worth %d points; only one-point requirements can be deferred", code, cost))
+				e.Blocking = append(e.Blocking,
+					fmt.Sprintf("%s: this requirement is worth %d points; only one-point requirements can be deferred", code, cost))
 			default:
 				waits[code] = true
 				e.Blocking = append(e.Blocking, unplannedReasons(code, st.unmetControls, plan)...)

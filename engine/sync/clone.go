@@ -526,7 +526,8 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 		return err
 	}
 	if exists && !tab.belongsToAssessment(local, id) {
-		return api.Conflict("a local record of another assessment has the same ID as a record of %s, so the assessment can't be cloned here", tab.name)
+		return api.Conflict("a local record of another assessment has the same ID as a record of %s, so the assessment can't be cloned here",
+			tab.name)
 	}
 	was, err := loadBase(tx, org, id, tab.name, l.Key)
 	if err != nil {

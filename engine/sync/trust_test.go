@@ -183,7 +183,8 @@ func TestDecisionsOfRemoteNeedPermission(t *testing.T) {
 			}
 			before := s.dumpRecords()
 			_, err = s.importBundle(data)
-			wantRefusal(t, err, "nothing was imported", "soa version 1 approved by person u0", `"home" is allowed to send only changes`, home.Fingerprint)
+			wantRefusal(t, err, "nothing was imported", "soa version 1 approved by person u0", `"home" is allowed to send only changes`,
+				home.Fingerprint)
 			if s.dumpRecords() != before {
 				t.Error("the clone has changed")
 			}

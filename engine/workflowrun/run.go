@@ -266,7 +266,8 @@ func checkStarterAllowed(tx *store.Tx, run *store.WorkflowRun) error {
 		return err
 	}
 	if err != nil || m.Status != active || !m.Role.May("workflow:write") {
-		return api.Forbidden("%s, who started the run, is no longer allowed to run workflows; another user has to resume the run", run.StartedBy.Name)
+		return api.Forbidden("%s, who started the run, is no longer allowed to run workflows; another user has to resume the run",
+			run.StartedBy.Name)
 	}
 	user, err := store.Users.Get(tx, run.Starter.UserID)
 	if err != nil {

@@ -90,14 +90,17 @@ func TestReadCSV(t *testing.T) {
 
 func TestRejectedSets(t *testing.T) {
 	for name, c := range map[string]struct{ file, data, says string }{
-		"nothing":             {"x.yaml", " \n", "it is empty"},
-		"not UTF-8":           {"x.csv", "requirement\né\xff", "UTF-8"},
-		"a picture":           {"x.csv", "\x89PNG\r\n\x1a\n", "not a text file"},
-		"a program":           {"x.yaml", "\x7fELF\x00", "not a text file"},
-		"a list":              {"x.yaml", "- a\n- b", "the top level must have the field"},
-		"a word":              {"x.yaml", "hello", "the top level must have the field"},
-		"neither":             {"x.yaml", "frameworks: []", "no frameworks or controls"},
-		"OSCAL":               {"x.json", `{"catalog": {"uuid": "1"}}`, "the file is an OSCAL catalog; import it into the catalog: service catalog import"},
+		"nothing":   {"x.yaml", " \n", "it is empty"},
+		"not UTF-8": {"x.csv", "requirement\né\xff", "UTF-8"},
+		"a picture": {"x.csv", "\x89PNG\r\n\x1a\n", "not a text file"},
+		"a program": {"x.yaml", "\x7fELF\x00", "not a text file"},
+		"a list":    {"x.yaml", "- a\n- b", "the top level must have the field"},
+		"a word":    {"x.yaml", "hello", "the top level must have the field"},
+		"neither":   {"x.yaml", "frameworks: []", "no frameworks or controls"},
+		"OSCAL": {
+			"x.json", `{"catalog": {"uuid": "1"}}`,
+			"the file is an OSCAL catalog; import it into the catalog: service catalog import",
+		},
 		"an unknown field":    {"x.yaml", "frameworks:\n  - code: a\n    nime: b", "line 3: field nime not found"},
 		"a number for a list": {"x.yaml", "frameworks: 7", "line 1"},
 		"two documents":       {"x.yaml", both + "---\n" + both, "more than one document"},

@@ -171,7 +171,8 @@ func (s *profileSelector) importCandidates(in *profileImport, target, place stri
 		}
 		return out, nil
 	}
-	return nil, pathErrorf(place+".href", "the catalog has no framework %q; use a framework code, such as #nist-800-53-r5", scf.Shorten(target))
+	return nil, pathErrorf(place+".href", "the catalog has no framework %q; use a framework code, such as #nist-800-53-r5",
+		scf.Shorten(target))
 }
 
 func (s *profileSelector) frameworkCandidates(framework int) []candidate {

@@ -29,7 +29,8 @@ func MergeIntoFramework(
 	o.mergeRequirements()
 	o.mergeMappings()
 	if o.droppedWarnings > 0 {
-		o.warnings = append(o.warnings, api.ImportWarning{Message: fmt.Sprintf("%d more disagreements between the document and the workbook are not listed", o.droppedWarnings)})
+		o.warnings = append(o.warnings,
+			api.ImportWarning{Message: fmt.Sprintf("%d more disagreements between the document and the workbook are not listed", o.droppedWarnings)})
 	}
 	out := *base
 	out.Frameworks = slices.Clone(base.Frameworks)

@@ -45,7 +45,8 @@ func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPar
 		}
 		files[name] = f
 		if f.UncompressedSize64 > maxStructurePart && isStructurePart(name) {
-			return nil, nil, readErrorf(ErrTooLarge, "", "", "the workbook's part %s is too large for a catalog (%d bytes)", f.Name, f.UncompressedSize64)
+			return nil, nil, readErrorf(ErrTooLarge, "", "", "the workbook's part %s is too large for a catalog (%d bytes)",
+				f.Name, f.UncompressedSize64)
 		}
 		switch {
 		case strings.HasSuffix(name, "vbaproject.bin"):

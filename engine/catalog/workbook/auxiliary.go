@@ -193,7 +193,8 @@ func (im *importer) buildDomains() {
 		}
 		for _, name := range slices.Sorted(maps.Keys(names[prefix])) {
 			if name != d.Name {
-				im.warn(im.main.name, "", "most controls of domain %s use the name %q; controls that use %q instead: %d", prefix, d.Name, name, names[prefix][name])
+				im.warn(im.main.name, "", "most controls of domain %s use the name %q; controls that use %q instead: %d",
+					prefix, d.Name, name, names[prefix][name])
 			}
 		}
 		for _, l := range listed {
@@ -228,7 +229,8 @@ func (im *importer) readObjectives(t *auxiliaryTable) {
 		}
 	}
 	if control < 0 || text < 0 {
-		im.warn(t.name, cellName(t.headerRow+1, 1), "the sheet was skipped because it has no column for control codes or no column for objectives")
+		im.warn(t.name, cellName(t.headerRow+1, 1),
+			"the sheet was skipped because it has no column for control codes or no column for objectives")
 		return
 	}
 	applies, origins, rigor := t.findColumn("pptdf"), t.findColumn("scf assessment objective (ao) origin"), t.findColumn("assessment rigor")

@@ -194,7 +194,8 @@ func (im *importer) splitCodes(raw string, row int, c mainColumn) []string {
 			continue
 		}
 		if strings.Contains(code, ", ") && !strings.ContainsFunc(code, unicode.IsLetter) {
-			im.warn(im.main.name, cellName(where.row, where.col), "%q may list several codes separated by commas; it was kept as one requirement", scf.Shorten(code))
+			im.warn(im.main.name, cellName(where.row, where.col), "%q may list several codes separated by commas; it was kept as one requirement",
+				scf.Shorten(code))
 		}
 		out = append(out, code)
 	}

@@ -74,7 +74,8 @@ func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int
 	s.survey = b.surveySheet(p)
 	switch {
 	case s.survey.hasTooManyCells:
-		return nil, readErrorf(ErrTooManyCells, p.name, "", "the workbook has more than %d cells, counting all sheets up to this one", b.limits.Cells)
+		return nil, readErrorf(ErrTooManyCells, p.name, "", "the workbook has more than %d cells, counting all sheets up to this one",
+			b.limits.Cells)
 	case s.survey.lastRow > b.maxSheetRows(), complete && s.survey.lastRow > maxRows:
 		if !complete {
 			maxRows = b.maxSheetRows()

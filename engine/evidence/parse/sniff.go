@@ -219,7 +219,8 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 	case has("ms-excel.sheet.binary"):
 		return nil, document.NewError(document.ErrUnsupported, "", "this is a binary Excel workbook (.xlsb); save it as .xlsx")
 	case types != "":
-		return nil, document.NewError(document.ErrUnsupported, "", "this is an unsupported Office document; save it as .docx, .xlsx, .pptx or PDF")
+		return nil, document.NewError(document.ErrUnsupported, "",
+			"this is an unsupported Office document; save it as .docx, .xlsx, .pptx or PDF")
 	}
 	if f, err := sniffODF(z); f != nil || err != nil {
 		return f, err

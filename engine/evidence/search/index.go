@@ -143,7 +143,8 @@ func (p *Passage) validate(dims *int) error {
 		*dims = len(p.Vector)
 	}
 	if len(p.Vector) != *dims {
-		return fmt.Errorf("%w: the vector of %s has %d numbers, but the index requires %d; embed the passage again", ErrPassage, p.ID, len(p.Vector), *dims)
+		return fmt.Errorf("%w: the vector of %s has %d numbers, but the index requires %d; embed the passage again",
+			ErrPassage, p.ID, len(p.Vector), *dims)
 	}
 	for _, v := range p.Vector {
 		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) || math.Abs(f) > 1e15 {

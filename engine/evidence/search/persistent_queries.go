@@ -113,7 +113,8 @@ func NewPersistentQueries(scale *Scale, questions []Question, topK int) (*Persis
 			s.dims = len(q.Vector)
 		}
 		if len(q.Vector) > 0 && len(q.Vector) != s.dims {
-			return nil, fmt.Errorf("%w: the vector of question %d has %d numbers, but the other questions' vectors have %d", ErrQuery, i, len(q.Vector), s.dims)
+			return nil, fmt.Errorf("%w: the vector of question %d has %d numbers, but the other questions' vectors have %d",
+				ErrQuery, i, len(q.Vector), s.dims)
 		}
 		if q.Language != "" {
 			for _, stem := range foreign[i] {
@@ -221,7 +222,8 @@ func (s *PersistentQueries) ReplaceDocument(document string, passages ...Passage
 			return nil, fmt.Errorf("%w: the passage has no ID", ErrPassage)
 		}
 		if n := len(p.Vector); n > 0 && s.dims > 0 && n != s.dims {
-			return nil, fmt.Errorf("%w: the vector of %s has %d numbers, but those of the questions have %d; embed the passage again", ErrPassage, p.ID, n, s.dims)
+			return nil, fmt.Errorf("%w: the vector of %s has %d numbers, but those of the questions have %d; embed the passage again",
+				ErrPassage, p.ID, n, s.dims)
 		}
 	}
 	s.removeDocument(document)

@@ -11,12 +11,15 @@ const validLine = `{"reader":"ada","statement_id":"s","passage_hash":"p","label"
 
 func TestParseLines(t *testing.T) {
 	for name, tc := range map[string]struct{ file, problem string }{
-		"valid":               {validLine + "\n\n" + validLine, ""},
-		"empty":               {" \n\n", "contains no readings"},
-		"cut":                 {validLine + "\n" + validLine[:40], "line 2: the line is truncated"},
-		"a list":              {"[" + validLine + "]", "line 1: the line is not a valid JSON reading"},
-		"two on a line":       {validLine + validLine, "line 1: there is more text|line 1: the line is not a valid JSON reading"},
-		"an unknown field":    {strings.Replace(validLine, `"words"`, `"quote"`, 1), `line 1: the line is not a valid JSON reading: json: unknown field "quote"`},
+		"valid":         {validLine + "\n\n" + validLine, ""},
+		"empty":         {" \n\n", "contains no readings"},
+		"cut":           {validLine + "\n" + validLine[:40], "line 2: the line is truncated"},
+		"a list":        {"[" + validLine + "]", "line 1: the line is not a valid JSON reading"},
+		"two on a line": {validLine + validLine, "line 1: there is more text|line 1: the line is not a valid JSON reading"},
+		"an unknown field": {
+			strings.Replace(validLine, `"words"`, `"quote"`, 1),
+			`line 1: the line is not a valid JSON reading: json: unknown field "quote"`,
+		},
 		"a wrong type":        {strings.Replace(validLine, `"states":1`, `"states":"high"`, 1), "line 1: the line is not a valid JSON reading"},
 		"too long":            {validLine + "\n" + strings.Repeat("x", 100_000), "line 2 is longer"},
 		"not UTF-8":           {strings.Replace(validLine, "ada", "\xff\xfe", 1), "line 1: the line is not valid UTF-8"},

@@ -163,7 +163,8 @@ func (r Reading) Check(passage string) error {
 	case r.Label != Silent && len(words) < min(MinWordsBytes, len(strings.TrimSpace(passage))):
 		return fmt.Errorf("the words %q are too short to show anything; quote at least %d characters", words, MinWordsBytes)
 	case r.Label != Silent && FindQuote(passage, words) == "":
-		return fmt.Errorf("the passage doesn't contain the words %q; copy the words exactly as they appear in the passage", prose.Truncate(words, 80))
+		return fmt.Errorf("the passage doesn't contain the words %q; copy the words exactly as they appear in the passage",
+			prose.Truncate(words, 80))
 	}
 	return nil
 }

@@ -322,7 +322,8 @@ func (v *Report) postureSection() []block.Block {
 	}
 	order := "starting with the domain with the smallest share of measures in place"
 	if s.Weakest != "" {
-		order = fmt.Sprintf("weakest first; domains with fewer than %d measures, or with too little evidence for most of them, are last", minComparedControls)
+		order = fmt.Sprintf("weakest first; domains with fewer than %d measures, or with too little evidence for most of them, are last",
+			minComparedControls)
 	}
 	out := []block.Block{
 		block.Heading{ID: v.anchors.assign("posture", "heat"), Text: "By domain"},

@@ -32,7 +32,10 @@ var rootCauses = []rootCause{
 		"Rules not followed",
 		"A rule exists, but records show that it isn't followed or doesn't work. Find out why before writing more rules.",
 	},
-	causeNotDone:      {"Decided but not done", "The control is planned. Meet the planned dates, or move them forward where the risk is high."},
+	causeNotDone: {
+		"Decided but not done",
+		"The control is planned. Meet the planned dates, or move them forward where the risk is high.",
+	},
 	causeDisagreement: {"Documents that disagree", "The documents contradict each other. Decide which one is correct, and fix the other."},
 	causeIncomplete:   {"Begun but not complete", "The control is partly in place. Extend it to everything in scope."},
 	causeNotWritten:   {"Not written down", "The documents don't cover parts of the control. Document and approve the missing rules."},

@@ -165,7 +165,8 @@ func (v *Report) postureSlide() Slide {
 		if strongest != "" {
 			weakest--
 		}
-		out.Small = fmt.Sprintf("The %d weakest%s of %d domains. See %s for all domains.", weakest, strongest, len(s.Domains), s.appendixName(TemplateSoA))
+		out.Small = fmt.Sprintf("The %d weakest%s of %d domains. See %s for all domains.",
+			weakest, strongest, len(s.Domains), s.appendixName(TemplateSoA))
 		if s.Weakest == "" {
 			out.Small = fmt.Sprintf("%d of %d domains. See %s for all domains.", slideDomains, len(s.Domains), s.appendixName(TemplateSoA))
 		}
@@ -287,7 +288,10 @@ func maturityRadarChart(shown []api.DomainMaturity) workbook.Chart {
 
 func (v *Report) frameworkSlide() Slide {
 	if v.SoA == nil {
-		return Slide{Title: "No standard has been assessed yet", Texts: []SlideText{{Text: "No Statement of Applicability has been drafted yet."}}}
+		return Slide{
+			Title: "No standard has been assessed yet",
+			Texts: []SlideText{{Text: "No Statement of Applicability has been drafted yet."}},
+		}
 	}
 	chart := v.coverageChart()
 	for i, o := range coverageStatuses {

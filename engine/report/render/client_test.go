@@ -100,7 +100,10 @@ func TestExecutiveSummaryHasTwoPagesWithAllBanners(t *testing.T) {
 func TestReportOfUnnamedOrganization(t *testing.T) {
 	s := reporttest.SampleSource(5)
 	s.Organization.Slug, s.Assessment.ClientName, s.Assessment.Name = api.LocalOrganizationSlug, "", "Acme 2026"
-	for reviewed, want := range map[int]string{0: "None of the 5 verdicts have been reviewed by a person.", 2: "A person reviewed 2 of 5 verdicts."} {
+	for reviewed, want := range map[int]string{
+		0: "None of the 5 verdicts have been reviewed by a person.",
+		2: "A person reviewed 2 of 5 verdicts.",
+	} {
 		s.SoA.LinesNotReviewed = 5 - reviewed
 		text := string(write(t, s, content.TemplateClient, FormatMarkdown))
 		top, _, _ := strings.Cut(text, "As of ")

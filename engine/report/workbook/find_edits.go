@@ -143,7 +143,8 @@ type editFinder struct {
 func (f *editFinder) addProblem(cell, format string, args ...any) {
 	switch len(f.problems) {
 	case maxProblems:
-		f.problems = append(f.problems, Problem{cell, fmt.Sprintf("the workbook has more than %d problems; only the first are listed", maxProblems)})
+		f.problems = append(f.problems,
+			Problem{cell, fmt.Sprintf("the workbook has more than %d problems; only the first are listed", maxProblems)})
 	case maxProblems + 1:
 	default:
 		f.problems = append(f.problems, Problem{cell, fmt.Sprintf(format, args...)})

@@ -145,7 +145,8 @@ func parseNumberedLines(s string) (out []numberedText, problem string) {
 		case len(out) > 0 && (indented || strings.TrimSpace(line) == ""):
 			out[len(out)-1].text += "\n" + rest
 		case m == nil:
-			return nil, fmt.Sprintf("line %d doesn't start with a number such as (1); if it continues the previous line, indent it by four spaces", n+1)
+			return nil, fmt.Sprintf("line %d doesn't start with a number such as (1); if it continues the previous line, indent it by four spaces",
+				n+1)
 		default:
 			number, err := strconv.Atoi(m[1])
 			if err != nil || number == 0 {

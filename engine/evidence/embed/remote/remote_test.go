@@ -105,7 +105,10 @@ func TestTroubles(t *testing.T) {
 		says       string
 	}{
 		{"no such model", "ollama", status(404, `{"error":"model not found"}`), ErrInvalidResponse, 1, "pull that model"},
-		{"key refused", "openai", status(401, `{"error":{"message":"wrong key sk-secret"}}`), ErrInvalidResponse, 1, "the server rejected the API key"},
+		{
+			"key refused", "openai", status(401, `{"error":{"message":"wrong key sk-secret"}}`), ErrInvalidResponse, 1,
+			"the server rejected the API key",
+		},
 		{"always busy", "openai", status(429, ""), ErrUnavailable, 3, "429"},
 		{"always broken", "ollama", status(500, `{"error":"out of memory"}`), ErrUnavailable, 3, "out of memory"},
 		{"too few", "ollama", answer(`{"embeddings":[[1,2]]}`), ErrInvalidResponse, 1, "1 vectors for 2 texts"},

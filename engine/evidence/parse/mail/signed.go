@@ -127,7 +127,8 @@ func signedContent(raw []byte) ([]byte, error) {
 	switch oid := string(info[0].content); oid {
 	case oidSigned:
 	case oidCompressed:
-		return nil, document.NewError(document.ErrUnsupported, "", "the email is compressed (CMS); save the message in your mail program and add the saved copy")
+		return nil, document.NewError(document.ErrUnsupported, "",
+			"the email is compressed (CMS); save the message in your mail program and add the saved copy")
 	default:
 		return nil, errEncrypted
 	}

@@ -28,8 +28,9 @@ func readAttachments(b *document.Builder, files []attachment) error {
 			return err
 		}
 		if f.isTooLarge {
-			c.SkipMember(label, document.NewError(document.ErrTooLarge, "", "the files attached to a PDF can have up to %d bytes in total; add this file separately",
-				maxAttachmentBytes))
+			c.SkipMember(label,
+				document.NewError(document.ErrTooLarge, "", "the files attached to a PDF can have up to %d bytes in total; add this file separately",
+					maxAttachmentBytes))
 			b.Doc.AddNotRead(api.UnreadEmbeddedFile, 1, api.Locator{})
 			continue
 		}

@@ -228,7 +228,8 @@ func (m *pdfiumDocument) documentError(place string) error {
 		return document.NewError(document.ErrTooLarge, place, "the PDF needs more memory than the %d MB allowed; "+
 			"print the PDF to a new one or split it, then add the result", len(m.memory.mapped)>>20)
 	}
-	return document.NewError(document.ErrDamaged, place, "the PDF reader can't process this file; print it to a new PDF and add the new PDF instead")
+	return document.NewError(document.ErrDamaged, place,
+		"the PDF reader can't process this file; print it to a new PDF and add the new PDF instead")
 }
 
 func (m *pdfiumDocument) readFloat(at uint32) float64 {

@@ -64,7 +64,8 @@ func IsEncrypted(f *zip.File) bool { return f.Flags&0x1 != 0 }
 // RefuseBomb returns an error if a large entry has an implausible compression ratio, like a zip bomb.
 func RefuseBomb(f *zip.File) error {
 	if n := f.UncompressedSize64; n > ratioFrom && n/max(f.CompressedSize64, 1) > maxRatio {
-		return document.NewError(document.ErrTooLarge, f.Name, "the file unpacks to %d times its size, like a zip bomb", n/max(f.CompressedSize64, 1))
+		return document.NewError(document.ErrTooLarge, f.Name, "the file unpacks to %d times its size, like a zip bomb",
+			n/max(f.CompressedSize64, 1))
 	}
 	return nil
 }

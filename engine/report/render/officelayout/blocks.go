@@ -123,7 +123,8 @@ func (l *compiler) buildBlock(o openBlock, end *node) {
 		at := innermostWithTag(limit.tag, limit.child)
 		rows = at.hasName("w:tr", "a:tr")
 		if message := describeMisplacedBlock(limit.tag, at); message != "" {
-			l.addError(limit.tag, limit.tag.tag.source, message, "put both ends in the same paragraph, the same table, or paragraphs of the same text")
+			l.addError(limit.tag, limit.tag.tag.source, message,
+				"put both ends in the same paragraph, the same table, or paragraphs of the same text")
 			return
 		}
 	}
@@ -142,7 +143,8 @@ func (l *compiler) buildBlock(o openBlock, end *node) {
 			i = child.index()
 		}
 		if i < at || i > last || child != e && (i == first || i == last || !containsOnlyBlockTags(child)) {
-			l.addError(e, e.tag.source, "{{else}} must be on its own between the two ends of its block", "put {{else}} in a separate paragraph or row")
+			l.addError(e, e.tag.source, "{{else}} must be on its own between the two ends of its block",
+				"put {{else}} in a separate paragraph or row")
 			return
 		}
 		current.nodes = append(current.nodes, siblings[at:i]...)

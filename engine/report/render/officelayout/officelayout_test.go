@@ -238,7 +238,10 @@ func TestHostileLayouts(t *testing.T) {
 		"many blocks":   {docxWith(t, p(strings.Repeat(`{{#if draft}}{{/if}}`, 2600))), "more than 5000 tags"},
 		"many values":   {docxWith(t, p(strings.Repeat(`{{x}}`, maxTags+1))), "more than 20000 placeholders"},
 		"many warnings": {docxWith(t, strings.Repeat(p("{%"), maxProblems+1)+p("{{x}}")), "the field “x”"},
-		"remote image":  {docxWith(t, "", partRels, rels("image", "http://evil.example/x.png")), "loads http://evil.example/x.png from an external source"},
+		"remote image": {
+			docxWith(t, "", partRels, rels("image", "http://evil.example/x.png")),
+			"loads http://evil.example/x.png from an external source",
+		},
 		"a file link":   {docxWith(t, "", partRels, rels("hyperlink", "file:///etc/passwd")), "only http, https and mailto"},
 		"html inside":   {docxWith(t, "", partRels, strings.Replace(rels("aFChunk", "x.html"), ` TargetMode="External"`, "", 1)), "embeds another file"},
 		"a field":       {docxWith(t, `<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> DD</w:instrText></w:r><w:r><w:instrText>E cmd</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`), "the field DDE cmd"},
