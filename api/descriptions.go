@@ -10,9 +10,8 @@ var descriptions = map[string]string{
 	"get-session": "Returns `UNAUTHORIZED` if there is no session.",
 	"activate-organization": "Stores the active organization in the session, for use by front ends. Requests must " +
 		"still specify the organization in the header.",
-	"list-scf-controls": "With `q`, the best matches come first; otherwise, controls are listed in the order of " +
-		"the source catalog.",
-	"get-scf-control": "Accepts an id or a code, such as `IAC-06`.",
+	"list-scf-controls": "With `q`, the best matches come first; otherwise, controls are listed in the order of the source catalog.",
+	"get-scf-control":   "Accepts an id or a code, such as `IAC-06`.",
 	"get-scf-framework": "Accepts an id or a code, such as `iso-27001-2022`. If a code is ambiguous, it is " +
 		"rejected, and the error lists both matches.",
 	"get-scf-crosswalk": "With `target`, matches the requirements of both frameworks through the controls they share.",
@@ -31,8 +30,7 @@ var descriptions = map[string]string{
 		"use both. Without a framework, the assessment covers the whole catalog.",
 	"update-assessment": "Changes only the fields that are sent; `due_date: null` removes the due date. Frameworks " +
 		"can be changed here until the Statement of Applicability is drafted.",
-	"delete-assessment": "Also deletes the assessment's documents, deliverables and reports. The audit chain " +
-		"keeps a record of the deletion.",
+	"delete-assessment":     "Also deletes the assessment's documents, deliverables and reports. The audit chain keeps a record of the deletion.",
 	"get-assessment-status": "`blocked_by` lists what must be done before the next transition.",
 	"get-assessment-timeline": "Returns events of all types unless `type` is given. A `type` that ends in a dot " +
 		"matches every type that starts with it.",
@@ -43,15 +41,12 @@ var descriptions = map[string]string{
 		"approval to decide. Returns the new status.",
 	"upload-document": "Send one file in the multipart field `file`; it is streamed. Uploading the same bytes " +
 		"again doesn't create a second document: the response is 200 with the existing record.",
-	"download-document": "Returns the original file, always as an attachment. Supports range requests and " +
-		"`If-None-Match`.",
+	"download-document":  "Returns the original file, always as an attachment. Supports range requests and `If-None-Match`.",
 	"reprocess-document": "Processes the file again in the background, as after an upload.",
-	"list-kb-chunks": "Lists all passages in the organization's evidence, or only those of one assessment or " +
-		"document.",
+	"list-kb-chunks":     "Lists all passages in the organization's evidence, or only those of one assessment or document.",
 	"search-kb": "Combines semantic and keyword search. The best matches come first, each with its location in the " +
 		"document. Scores are comparable across assessments, so the same `min_score` can be used for all of them.",
-	"put-assessment-scope": "Fields that are not sent stay unchanged. Each trait can be true, false, or null " +
-		"(unknown).",
+	"put-assessment-scope": "Fields that are not sent stay unchanged. Each trait can be true, false, or null (unknown).",
 	"draft-soa": "Creates the next version from the catalog, the scope and the evidence. Every item " +
 		"includes the reasons for its status.",
 	"update-soa-item": "Editing an item of an approved version creates the next version. Manual edits are " +
@@ -65,12 +60,10 @@ var descriptions = map[string]string{
 	"draw-review-sample": "Selects items that nobody has reviewed yet: all items that the draft leaves open, plus " +
 		"a sample of the other items, proportional by status. Repeating the request enlarges the sample. If the " +
 		"draft has changed in the meantime, a new sample is drawn.",
-	"get-review-sample": "`at_most_wrong` is an exact upper confidence limit. It is null until the whole sample " +
-		"has been reviewed.",
+	"get-review-sample": "`at_most_wrong` is an exact upper confidence limit. It is null until the whole sample has been reviewed.",
 	"submit-soa": "Requests an approval. The request is rejected if any item is undecided or any " +
 		"out-of-scope item has no rationale.",
-	"approve-soa": "Has the same effect as approving through `/approvals/{approvalId}/approve`. Only the current " +
-		"content can be approved.",
+	"approve-soa":          "Has the same effect as approving through `/approvals/{approvalId}/approve`. Only the current content can be approved.",
 	"refresh-soa-evidence": "Searches for evidence again and keeps manual decisions.",
 	"regenerate-soa":       "Creates the next version. `kept` lists the controls whose manual edits were kept.",
 	"list-gaps":            "The list is empty if there is no gap analysis yet.",
@@ -112,10 +105,8 @@ var descriptions = map[string]string{
 		"ahead), when it is revoked, or when you lose the right to decide, even if you regain it later. Decisions " +
 		"made under a delegation refer to it. API keys, agents and workflows can neither create nor use " +
 		"delegations.",
-	"revoke-delegation": "Decisions made under the delegation remain valid. Its record is kept with the status " +
-		"`revoked`.",
-	"reject": "The assessment returns to its drafted state. Use the reason to explain what needs to be " +
-		"fixed.",
+	"revoke-delegation": "Decisions made under the delegation remain valid. Its record is kept with the status `revoked`.",
+	"reject":            "The assessment returns to its drafted state. Use the reason to explain what needs to be fixed.",
 	"diff-artifact": "Lists the differences by control and field, and describes each in a sentence. For text " +
 		"reports, lists the lines that differ.",
 	"export-assessment": "Returns a ZIP archive of all versions, documents, reports and decisions, the " +
@@ -125,8 +116,7 @@ var descriptions = map[string]string{
 		"changed, removed, inserted or reordered.",
 	"verify-data": "Reads every record and file, so large data folders take longer. Only the local user of the " +
 		"data folder can do this. `problems` lists records and files that are missing, altered or unreadable.",
-	"get-audit-head": "Store the signed head outside this service. It can later prove that the chain up " +
-		"to this record hasn't changed.",
+	"get-audit-head": "Store the signed head outside this service. It can later prove that the chain up to this record hasn't changed.",
 	"export-audit": "Returns one JSON object per line, starting with the oldest event. Without " +
 		"filters, the whole chain is exported.",
 	"get-artifact-version": "`record_id` is the id of the corresponding deliverable version.",
@@ -141,10 +131,8 @@ var descriptions = map[string]string{
 	"cancel-workflow": "Completed steps are kept; the current step is aborted.",
 	"resume-workflow": "Resumes a failed run at the failed step and rechecks a waiting run now. Cancelled and " +
 		"completed runs cannot be resumed.",
-	"signal-workflow": "Makes a waiting run check again whether it can continue. A signal never replaces a " +
-		"user's decision.",
-	"start-agent-run": "`agent_id` can be given with or without the product name as a prefix, and with " +
-		"hyphens or underscores.",
+	"signal-workflow":      "Makes a waiting run check again whether it can continue. A signal never replaces a user's decision.",
+	"start-agent-run":      "`agent_id` can be given with or without the product name as a prefix, and with hyphens or underscores.",
 	"get-agent-run-output": "The output is a draft; each claim cites passages or is marked as the agent's own inference.",
 	"evaluate-evidence":    "The evaluation is based only on the contents of the request.",
 	"create-integration": "The entries of `config` and `secrets` depend on `type`. If the type doesn't support an " +
@@ -167,11 +155,9 @@ var descriptions = map[string]string{
 		"`NEW,OLD`; this operation then re-encrypts all secrets with the first of the two keys.",
 	"create-webhook": "If `events` is omitted, all events are sent. Every delivery is signed with the secret, " +
 		"following the Standard Webhooks specification. The secret is shown only once.",
-	"rotate-webhook": "For one day, each delivery is signed with both the old and the new secret.",
-	"test-webhook": "Sends one event of type `webhook.test`, without retries. Also works while the " +
-		"webhook is disabled.",
-	"list-webhook-deliveries": "Each delivery includes all attempts and the responses to them. Failed deliveries " +
-		"are retried for about a day.",
+	"rotate-webhook":          "For one day, each delivery is signed with both the old and the new secret.",
+	"test-webhook":            "Sends one event of type `webhook.test`, without retries. Also works while the webhook is disabled.",
+	"list-webhook-deliveries": "Each delivery includes all attempts and the responses to them. Failed deliveries are retried for about a day.",
 	"send-email": "Queues the email and sends it to each address separately. Failed deliveries are retried for " +
 		"about a day. `variables` contains the values for the template. Returns 409 if no mail server is " +
 		"configured.",

@@ -159,8 +159,7 @@ type IntegrationType struct {
 }
 
 var trackerFields = []IntegrationField{
-	{Name: "assessments", Kind: "list", Doc: "IDs of the assessments whose plans are synced; by default, all " +
-		"assessments"},
+	{Name: "assessments", Kind: "list", Doc: "IDs of the assessments whose plans are synced; by default, all assessments"},
 	{
 		Name:    "items",
 		Kind:    "choice",
@@ -178,8 +177,7 @@ var IntegrationTypes = []IntegrationType{
 		{Name: "url", Kind: "url", Default: "https://slack.com/api", Doc: "the address of the Slack API"},
 	}, Secrets: []IntegrationField{
 		{Name: "webhook_url", Kind: "url", Doc: "the address of the incoming webhook"},
-		{Name: "token", Kind: "text", Doc: "a bot token (xoxb-…) with the chat:write scope; can be used instead of " +
-			"a webhook"},
+		{Name: "token", Kind: "text", Doc: "a bot token (xoxb-…) with the chat:write scope; can be used instead of a webhook"},
 	}},
 	{Type: "teams", Doc: "posts cards to a Microsoft Teams channel or chat through a workflow webhook", Secrets: []IntegrationField{
 		{
@@ -195,13 +193,11 @@ var IntegrationTypes = []IntegrationType{
 		{Name: "headers", Kind: "map", Doc: "non-secret headers"},
 	}, FreeSecrets: true},
 	{Type: "s3", Doc: "stores reports and archives of closed assessments in an S3-compatible bucket", Config: []IntegrationField{
-		{Name: "endpoint", Kind: "url", Required: true, Doc: "https://s3.eu-central-1.amazonaws.com, or the " +
-			"address of your own server"},
+		{Name: "endpoint", Kind: "url", Required: true, Doc: "https://s3.eu-central-1.amazonaws.com, or the address of your own server"},
 		{Name: "bucket", Kind: "text", Required: true, Doc: "an existing bucket"},
 		{Name: "region", Kind: "text", Default: "us-east-1", Doc: "the bucket's region"},
 		{Name: "prefix", Kind: "text", Doc: "a prefix for the object keys"},
-		{Name: "path_style", Kind: "bool", Default: true, Doc: "put the bucket name in the path instead of the " +
-			"host name"},
+		{Name: "path_style", Kind: "bool", Default: true, Doc: "put the bucket name in the path instead of the host name"},
 	}, Secrets: []IntegrationField{
 		{Name: "access_key_id", Kind: "text", Required: true, Doc: "the access key ID"},
 		{Name: "secret_access_key", Kind: "text", Required: true, Doc: "the secret access key"},
@@ -210,12 +206,10 @@ var IntegrationTypes = []IntegrationType{
 	{
 		Type: "jira", Doc: "syncs POA&M items with Jira issues in both directions",
 		Tracks: true, Events: []string{}, Config: append([]IntegrationField{
-			{Name: "url", Kind: "url", Required: true, Doc: "https://acme.atlassian.net, or the address of your own " +
-				"server"},
+			{Name: "url", Kind: "url", Required: true, Doc: "https://acme.atlassian.net, or the address of your own server"},
 			{Name: "project", Kind: "text", Required: true, Doc: "the project's key"},
 			{Name: "issue_type", Kind: "text", Default: "Task", Doc: "the issue type for new issues"},
-			{Name: "email", Kind: "mail", Doc: "the account the token belongs to (Jira Cloud); omit with a personal " +
-				"access token (Data Center)"},
+			{Name: "email", Kind: "mail", Doc: "the account the token belongs to (Jira Cloud); omit with a personal access token (Data Center)"},
 			{Name: "api", Kind: "choice", Choices: []string{"3", "2"}, Default: "3", Doc: "3: Jira Cloud; 2: Jira Data Center"},
 			{Name: "labels", Kind: "list", Doc: "labels to add to new issues"},
 		}, trackerFields...), Secrets: []IntegrationField{{Name: "token", Kind: "text", Required: true, Doc: "the API token"}},
@@ -227,10 +221,8 @@ var IntegrationTypes = []IntegrationType{
 		Events: []string{},
 		Config: append([]IntegrationField{
 			{Name: "repository", Kind: "text", Required: true, Doc: "owner/name"},
-			{Name: "url", Kind: "url", Default: "https://api.github.com", Doc: "the API address; for GitHub Enterprise, " +
-				"use https://HOST/api/v3"},
-			{Name: "label", Kind: "text", Default: "poam", Doc: "the label that identifies issues created by this " +
-				"integration"},
+			{Name: "url", Kind: "url", Default: "https://api.github.com", Doc: "the API address; for GitHub Enterprise, use https://HOST/api/v3"},
+			{Name: "label", Kind: "text", Default: "poam", Doc: "the label that identifies issues created by this integration"},
 		}, trackerFields...),
 		Secrets: []IntegrationField{{Name: "token", Kind: "text", Required: true, Doc: "a token with read and write access to issues"}},
 	},
@@ -242,13 +234,11 @@ var IntegrationTypes = []IntegrationType{
 		Config: append([]IntegrationField{
 			{Name: "url", Kind: "url", Required: true, Doc: "https://acme.service-now.com"},
 			{Name: "table", Kind: "text", Default: "incident", Doc: "a ServiceNow table that extends the task table"},
-			{Name: "username", Kind: "text", Doc: "the user name for password sign-in; if omitted, the token is " +
-				"sent as a bearer token"},
+			{Name: "username", Kind: "text", Doc: "the user name for password sign-in; if omitted, the token is sent as a bearer token"},
 			{Name: "open_state", Kind: "text", Default: "1", Doc: "the value of the state field in reopened records"},
 			{Name: "closed_state", Kind: "text", Default: "7", Doc: "the value of the state field in closed records"},
 			{Name: "fields", Kind: "map", Doc: "additional fields to set in new records, such as assignment_group"},
-			{Name: "close_fields", Kind: "map", Doc: "additional fields to set when a record is closed, such as " +
-				"close_code"},
+			{Name: "close_fields", Kind: "map", Doc: "additional fields to set when a record is closed, such as close_code"},
 		}, trackerFields...),
 		Secrets: []IntegrationField{
 			{Name: "password", Kind: "text", Doc: "the user's password"},

@@ -151,9 +151,8 @@ func (a *app) assessStatus() *cobra.Command {
 	return &cobra.Command{
 		Use: "status [ID|NAME]", Short: "Show an assessment's progress and next step",
 		ValidArgsFunction: a.completeAssessments(),
-		Long: "Shows the lifecycle states and the four approval gates, what blocks the next transition,\n" +
-			"and which command to run next.",
-		Example: "  service assess status\n  service assess status --jq .state",
+		Long:              "Shows the lifecycle states and the four approval gates, what blocks the next transition,\nand which command to run next.",
+		Example:           "  service assess status\n  service assess status --jq .state",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.assessmentFromArgs(cmd, args)
 			if err != nil {

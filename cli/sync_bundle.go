@@ -132,8 +132,7 @@ func (a *app) syncPeers() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "peers", Short: "List trusted keys",
-		Long: "Lists the trusted keys, the account that each key's changes are applied as, what its bundles may\n" +
-			"contain, and when it expires.",
+		Long:    "Lists the trusted keys, the account that each key's changes are applied as, what its bundles may\ncontain, and when it expires.",
 		Example: "  service sync peers",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			got, err := fetchList(cmd.Context(), a, api.ListSyncPeers, &api.Paging{}, l)

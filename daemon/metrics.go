@@ -89,8 +89,7 @@ func newMetrics(e *engine.Engine, limiter *rateLimiter) *metrics {
 		build,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "service_throttled_organizations",
-			Help: "Organizations whose requests were rejected in the current or previous minute because they " +
-				"exceeded their rate limit.",
+			Help: "Organizations whose requests were rejected in the current or previous minute because they exceeded their rate limit.",
 		}, func() float64 { return float64(limiter.throttledOrganizations()) }),
 		engineCollector{e},
 		collectors.NewGoCollector(),

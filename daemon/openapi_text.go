@@ -34,21 +34,17 @@ var apiTags = []*huma.Tag{
 	{Name: "Health", Description: "Health of the service and its parts."},
 	{Name: "Session and user", Description: "Sign-in, sessions, and the caller's organizations."},
 	{
-		Name: "SCF catalog",
-		Description: "Controls, frameworks, requirements, and the mappings between them. Paths that contain an ID " +
-			"also accept a code.",
+		Name:        "SCF catalog",
+		Description: "Controls, frameworks, requirements, and the mappings between them. Paths that contain an ID also accept a code.",
 	},
 	{Name: "SCF import", Description: "Imports of catalog releases. A release is imported completely or not at all."},
-	{Name: "Custom frameworks and controls", Description: "An organization's own frameworks and controls, mapped " +
-		"to the catalog."},
+	{Name: "Custom frameworks and controls", Description: "An organization's own frameworks and controls, mapped to the catalog."},
 	{Name: "Organizations", Description: "Organizations, their members and their API keys."},
 	{Name: "Administration", Description: "All users of the service. Available only to platform admins."},
 	{Name: "Assessments", Description: "Assessments and their lifecycle of 22 states."},
 	{Name: "Documents", Description: "Documents that contain the evidence. Uploads are processed in the background."},
-	{Name: "Knowledge base", Description: "Passages of the evidence, searchable by meaning, each with its location " +
-		"in the document."},
-	{Name: "Scope and SoA", Description: "The scope of an assessment, and the controls that apply, with reasons " +
-		"and evidence."},
+	{Name: "Knowledge base", Description: "Passages of the evidence, searchable by meaning, each with its location in the document."},
+	{Name: "Scope and SoA", Description: "The scope of an assessment, and the controls that apply, with reasons and evidence."},
 	{Name: "Readers", Description: "Readers, which judge the evidence. Requirements and their passages can be " +
 		"exported, and the judgments of people or models can be imported."},
 	{Name: "Corrections", Description: "Users' decisions about what passages show, which the organization's later " +
@@ -62,17 +58,15 @@ var apiTags = []*huma.Tag{
 	{Name: "Artifacts", Description: "The deliverables, with all of their numbered versions."},
 	{Name: "Workflows", Description: "Runs that carry out the steps of an assessment and continue after a restart."},
 	{Name: "Agents", Description: "Runs of the nine pipeline agents. Their output is a draft."},
-	{Name: "Specialized analyses", Description: "Seven specialized analyses. Each returns its result immediately, " +
-		"in a fixed format."},
+	{Name: "Specialized analyses", Description: "Seven specialized analyses. Each returns its result immediately, in a fixed format."},
 	{
 		Name:        "Sync",
 		Description: "Clones of assessments for offline work, and their synchronization with the remote.",
 	},
 	{Name: "Webhooks", Description: "Addresses that receive events."},
 	{
-		Name: "Integrations",
-		Description: "Connections to chat tools, storage buckets, issue trackers and mail servers. Secrets are " +
-			"write-only.",
+		Name:        "Integrations",
+		Description: "Connections to chat tools, storage buckets, issue trackers and mail servers. Secrets are write-only.",
 	},
 	{Name: "Email", Description: "Emails and their templates."},
 	{Name: "Observability", Description: "Metrics, the audit chain and alert rules."},
@@ -90,8 +84,7 @@ var securitySchemes = map[string]*huma.SecurityScheme{
 	},
 	schemeSession: {
 		Type: "apiKey", In: "cookie", Name: api.SessionCookie,
-		Description: "The session cookie, set at sign-in. Requests that change data also need an `Origin` header " +
-			"that the operator allows.",
+		Description: "The session cookie, set at sign-in. Requests that change data also need an `Origin` header that the operator allows.",
 	},
 }
 
@@ -189,8 +182,7 @@ var errorCodeDescriptions = map[api.ErrorCode]string{
 	api.CodeInvalidState:   "the state of the record does not allow this; details list the allowed states",
 	api.CodeApproval:       "a user must decide first; details name the gate and the approval",
 	api.CodeRateLimit:      "too many requests in the current rate limit window",
-	api.CodeInternal: "an internal error, or a problem for the operator to fix; to find the details, search " +
-		"the log for the trace ID",
+	api.CodeInternal:       "an internal error, or a problem for the operator to fix; to find the details, search the log for the trace ID",
 }
 
 // operationDescription returns the description of an operation, followed by who may call it and its rate

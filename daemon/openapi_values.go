@@ -132,8 +132,7 @@ var exampleFields = map[string]any{
 	"Control.weight": 9, "Control.applicability": []string{"people", "technology"}, "csf_function": "protect", "cadence": "annual",
 	"solutions": map[string]string{
 		"small": "Use the mail provider's second factor.",
-	}, "Control.maturity": map[string]string{"0": "Nothing is done.", "3": "Multi-factor authentication is required " +
-		"everywhere."},
+	}, "Control.maturity": map[string]string{"0": "Nothing is done.", "3": "Multi-factor authentication is required everywhere."},
 	"risks": []string{
 		"unauthorized access",
 	}, "threats": []string{"stolen passwords"}, "baselines": []string{"essential"}, "scrm_tiers": []string{"operational"},

@@ -24,8 +24,7 @@ var agents = []pipelineAgent{
 		Tools: []string{"list-documents", "get-kb-stats"}, NeedsApprovalFor: []string{},
 	}, []api.Permission{"document:read", "kb:read"}, true, reviewKnowledgeBase},
 	{api.Agent{
-		ID: "scf-control-analyst", Name: "SCF control analyst", Role: "Explains what controls require and which " +
-			"controls matter most.",
+		ID: "scf-control-analyst", Name: "SCF control analyst", Role: "Explains what controls require and which controls matter most.",
 		Tools: []string{"get-scf-control", "get-assessment", "list-soa-items"}, NeedsApprovalFor: []string{},
 	}, []api.Permission{"scf:read", "soa:read"}, false, analyzeControls},
 	{api.Agent{

@@ -100,8 +100,7 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 	} else if known && recordedHash != now {
 		out = append(out, api.ValidationIssue{
 			Rule: "documents-unchanged", Severity: "warning",
-			Message: "documents have been added, changed or deleted since the Statement of Applicability was " +
-				"drafted; refresh its evidence",
+			Message: "documents have been added, changed or deleted since the Statement of Applicability was drafted; refresh its evidence",
 		})
 	}
 	if unread := v.Inputs[notReadInput]; unread != "" {

@@ -123,8 +123,7 @@ func (s *Service) diffReports(ctx context.Context, by api.Caller, out *api.Artif
 			return err
 		}
 		if r.Template == "audit_package" {
-			return api.Conflict("an audit package is a ZIP archive and can't be compared line by line; compare the " +
-				"reports in it")
+			return api.Conflict("an audit package is a ZIP archive and can't be compared line by line; compare the reports in it")
 		}
 		if !slices.Contains(textFormats, r.Format) {
 			return api.Conflict("%s reports are binary and can't be compared; choose one of %s", r.Format, strings.Join(textFormats, ", "))

@@ -176,8 +176,7 @@ func (c *frameworkChange) setFrameworks(snap *scf.Snapshot, add, remove []string
 	case len(added)+len(removed) == 0: // it has them already
 	case len(c.before.Frameworks) == 0 && c.soa != nil:
 		return nil, nil, api.Conflict(
-			"the whole catalog is assessed, which includes every framework; to assess fewer controls, create a new " +
-				"assessment",
+			"the whole catalog is assessed, which includes every framework; to assess fewer controls, create a new assessment",
 		)
 	case len(c.after.Frameworks) == 0 && len(c.before.Frameworks) > 0:
 		return nil, nil, api.Invalid("remove", "no framework would be left, so the whole catalog would be assessed; add another one first")

@@ -279,8 +279,7 @@ func nextReviewStep(r *api.ReviewSample) string {
 	case r.NotRead == 0:
 		return ""
 	case float64(*r.AtMostWrong) > acceptedShare*float64(r.NotRead) && r.SuggestedSize >= r.Population:
-		return "That is more than 5%, and only reading every item could bring the limit below 5%. Continue where " +
-			"the errors were found."
+		return "That is more than 5%, and only reading every item could bring the limit below 5%. Continue where the errors were found."
 	case float64(*r.AtMostWrong) > acceptedShare*float64(r.NotRead) && r.SuggestedSize > r.Sampled:
 		return fmt.Sprintf("That is more than 5%%. A sample of %d items with no further errors would bring the "+
 			"limit below 5%%.", r.SuggestedSize)

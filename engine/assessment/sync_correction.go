@@ -190,8 +190,7 @@ func RemoveSyncedCorrection(tx *store.Tx, by api.Caller, assessment, id string) 
 func DecideCorrectionConflict(tx *store.Tx, by api.Caller, id, label string) error {
 	c, err := store.Corrections.Get(tx, by.OrganizationID, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return api.Conflict("the correction has been removed in the meantime; choose \"remote\", then correct the " +
-			"passage again if necessary")
+		return api.Conflict("the correction has been removed in the meantime; choose \"remote\", then correct the passage again if necessary")
 	}
 	if err != nil {
 		return err

@@ -187,8 +187,7 @@ func (s *Service) Undo(ctx context.Context, by api.Caller, in *api.UndoInput) (*
 			return err
 		}
 		if in.Body.EditID != "" && in.Body.EditID != e.ID {
-			return api.Conflict("there is a later change, or this change has already been undone; preview the undo " +
-				"again")
+			return api.Conflict("there is a later change, or this change has already been undone; preview the undo again")
 		}
 		if err := by.Require(gatePermissions[e.Gate]); err != nil {
 			return err

@@ -73,11 +73,9 @@ func VerifyRecords(records iter.Seq2[api.AuditEvent, error]) (count uint64, head
 				Reason:   fmt.Sprintf("another record with the same number follows record %d", count),
 			}
 		case rec.Hash != want:
-			broken = &BrokenError{Kind: Changed, Sequence: rec.Sequence, RecordID: rec.ID, Reason: "the record's content doesn't match its " +
-				"hash"}
+			broken = &BrokenError{Kind: Changed, Sequence: rec.Sequence, RecordID: rec.ID, Reason: "the record's content doesn't match its hash"}
 		case rec.PreviousHash != head && count == 0:
-			broken = &BrokenError{Kind: Removed, Sequence: 1, RecordID: rec.ID, Reason: "the first record refers to an earlier " +
-				"record"}
+			broken = &BrokenError{Kind: Removed, Sequence: 1, RecordID: rec.ID, Reason: "the first record refers to an earlier record"}
 		case rec.PreviousHash != head:
 			broken = &BrokenError{
 				Kind:     Changed,

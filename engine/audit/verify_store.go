@@ -62,8 +62,7 @@ func VerifyStore(ctx context.Context, db *store.DB, organization string) (*api.D
 		return nil, err
 	}
 	if len(v.Organizations) == 0 {
-		v.addProblem(api.DataProblem{Kind: NotRead, Message: "there is no organization in the data folder, so " +
-			"nothing was verified"})
+		v.addProblem(api.DataProblem{Kind: NotRead, Message: "there is no organization in the data folder, so nothing was verified"})
 	}
 	v.OK = len(v.Problems) == 0
 	return v.DataVerification, nil
@@ -122,8 +121,7 @@ func (v *dataVerifier) listOrganizations(tx *store.Tx) ([]api.Organization, erro
 			all = append(all, api.Organization{Record: api.Record{ID: id}, Name: id})
 			v.addProblem(api.DataProblem{
 				OrganizationID: id, Record: "organization", Kind: Missing,
-				Message: "other records refer to this organization, but its own record is missing or can't be " +
-					"read; restore a backup",
+				Message: "other records refer to this organization, but its own record is missing or can't be read; restore a backup",
 			})
 		}
 	}

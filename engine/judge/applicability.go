@@ -46,8 +46,8 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (applica
 	}
 	if len(c.Traits) == 0 {
 		if noFacility && slices.Contains(c.Applicability, "facility") {
-			return api.PartiallyApplicable, "The control applies except for the part about premises: a user stated that the organization has " +
-				"no premises of its own."
+			return api.PartiallyApplicable,
+				"The control applies except for the part about premises: a user stated that the organization has no premises of its own."
 		}
 		return api.Applicable, "The control applies to every organization in scope."
 	}

@@ -63,8 +63,7 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`encrypt\w*`),
 		3,
 		5,
-		[]string{"Encrypt data at rest with keys from a key management service, and migrate existing data to " +
-			"encrypted storage"},
+		[]string{"Encrypt data at rest with keys from a key management service, and migrate existing data to encrypted storage"},
 		map[string]string{
 			"aws": "aws rds create-db-snapshot --db-instance-identifier DB --db-snapshot-identifier DB-plain && aws rds " +
 				"copy-db-snapshot --kms-key-id KEY --source-db-snapshot-identifier DB-plain --target-db-snapshot-identifier DB-encrypted",
@@ -120,8 +119,7 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`leavers?|offboard`),
 		3,
 		4,
-		[]string{"Disable accounts on the last working day, based on an HR feed, and remove the access of former " +
-			"employees now"},
+		[]string{"Disable accounts on the last working day, based on an HR feed, and remove the access of former employees now"},
 		map[string]string{
 			"windows": "Search-ADAccount -AccountInactive -TimeSpan 30.00:00:00 -UsersOnly | Disable-ADAccount",
 			"azure":   "az ad user list --filter 'accountEnabled eq true'",
@@ -142,8 +140,7 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`access review|recertif|review of (?:access|rights)`),
 		2,
 		4,
-		[]string{"Have system owners review all access rights immediately and then every quarter, and record which " +
-			"rights were removed"},
+		[]string{"Have system owners review all access rights immediately and then every quarter, and record which rights were removed"},
 		map[string]string{
 			"azure": "az role assignment list --all --output table",
 			"aws":   "aws iam generate-credential-report",
@@ -178,8 +175,7 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`incident`),
 		2,
 		6,
-		[]string{"Write the incident response plan, including roles, severity levels, contacts and reporting " +
-			"deadlines"},
+		[]string{"Write the incident response plan, including roles, severity levels, contacts and reporting deadlines"},
 		nil,
 		"IRO-04",
 	},
@@ -221,8 +217,7 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`processing agreement`),
 		2,
 		5,
-		[]string{"Sign a data processing agreement with each supplier that handles personal data, starting with " +
-			"the riskiest suppliers"},
+		[]string{"Sign a data processing agreement with each supplier that handles personal data, starting with the riskiest suppliers"},
 		nil,
 		"TPM-05",
 	},
@@ -231,8 +226,7 @@ var recommendations = []recommendation{
 		compileIgnoringCase(`vulnerability scan|\bscans?\b`),
 		2,
 		4,
-		[]string{"Run a vulnerability scan weekly and on every build, and set a remediation deadline for each " +
-			"severity"},
+		[]string{"Run a vulnerability scan weekly and on every build, and set a remediation deadline for each severity"},
 		map[string]string{"docker": "trivy image --severity HIGH,CRITICAL IMAGE", "linux": "trivy rootfs --severity HIGH,CRITICAL /"},
 		"VPM-06",
 	},

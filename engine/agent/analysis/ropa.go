@@ -146,8 +146,7 @@ var controlRules = []struct {
 		compileIgnoringCase(`transfer\w*|philippines|third country|\busa?\b|india|abroad`),
 		"data leaves the country; the locations and the transfer mechanism must be known",
 	},
-	{"PES-05", compileIgnoringCase(`cctv|video|surveillance|badges?`), "the processing involves cameras or " +
-		"physical access control"},
+	{"PES-05", compileIgnoringCase(`cctv|video|surveillance|badges?`), "the processing involves cameras or physical access control"},
 	{
 		"AAT-10",
 		compileIgnoringCase(`machine learning|\bai\b|language model|facial recognition|automated decisions?|automatically|scoring`),

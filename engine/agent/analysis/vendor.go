@@ -29,17 +29,17 @@ var processorTerms = []contractTerm{
 		compileIgnoringCase(`technical and organi[sz]ational|appropriate (?:technical|security)|security measures|technische und organisatorische`),
 		"No technical and organizational security measures are specified.",
 	},
-	{"data subjects", compileIgnoringCase(`data subjects?|betroffenen\w*`), "The vendor doesn't agree to assist with " +
-		"data subject requests."},
-	{"breach", compileIgnoringCase(`breach\w*|datenschutzverletzung\w*`), "The vendor has no duty to report " +
-		"personal data breaches."},
+	{"data subjects", compileIgnoringCase(`data subjects?|betroffenen\w*`), "The vendor doesn't agree to assist with data subject requests."},
+	{"breach", compileIgnoringCase(`breach\w*|datenschutzverletzung\w*`), "The vendor has no duty to report personal data breaches."},
 	{
 		"deletion",
 		compileIgnoringCase(`delet\w+|eras\w+|return(?:ed|s|ing)?\b|löschung|vernicht\w+`),
 		"The contract doesn't require data to be returned or deleted when it ends.",
 	},
-	{"audit", compileIgnoringCase(`audits?\b|inspect\w*|kontrollrechte?|prüfungsrechte?`), "The customer has no right to audit or " +
-		"inspect the vendor."},
+	{
+		"audit", compileIgnoringCase(`audits?\b|inspect\w*|kontrollrechte?|prüfungsrechte?`),
+		"The customer has no right to audit or inspect the vendor.",
+	},
 	{
 		"sub-processor",
 		compileIgnoringCase(`sub-?processors?|other processors?|no other processor|subcontractors?|unterauftragsverarbeiter`),
