@@ -179,8 +179,7 @@ func (s *Service) RotateAPIKey(ctx context.Context, by api.Caller, in *api.Rotat
 			return err
 		}
 		if key.CreatedBy != by.UserID {
-			return api.Forbidden("this key belongs to another user, so you can't get its new secret; revoke the " +
-				"key and create your own")
+			return api.Forbidden("this key belongs to another user, so you can't get its new secret; revoke the key and create your own")
 		}
 		if key.RevokedAt != nil {
 			return api.Conflict("the key %q has been revoked; create a new key", key.Name)

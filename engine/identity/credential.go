@@ -335,31 +335,26 @@ func callerInDefaultOrganization(tx *store.Tx, by api.Caller, preferred string) 
 		org, err := store.Organizations.Get(tx, m.OrganizationID)
 		return org.Status != statusSuspended, err
 	}
-	m, err := membershipIn(tx, by, preferred)
+	chosen, err := membershipIn(tx, by, preferred)
 	if err != nil {
 		return by, err
 	}
-	if usable, err := isUsable(m); usable || err != nil {
-		if err != nil {
-			return by, err
-		}
-		return callerWithMembership(tx, by, *m)
-	}
-	if by.UserID == "" {
-		return by, nil
-	}
-	for m, err := range store.Memberships.Scan(tx, store.Prefix(by.UserID)) {
-		if err != nil {
-			return by, err
-		}
-		if usable, err := isUsable(&m); usable || err != nil {
-			if err != nil {
-				return by, err
+	usable, err := isUsable(chosen)
+	if !usable && err == nil && by.UserID != "" {
+		for m, scanErr := range store.Memberships.Scan(tx, store.Prefix(by.UserID)) {
+			if scanErr != nil {
+				return by, scanErr
 			}
-			return callerWithMembership(tx, by, m)
+			chosen = &m
+			if usable, err = isUsable(chosen); usable || err != nil {
+				break
+			}
 		}
 	}
-	return by, nil
+	if err != nil || !usable {
+		return by, err
+	}
+	return callerWithMembership(tx, by, *chosen)
 }
 
 func displayName(u api.User) string {

@@ -36,8 +36,7 @@ func (s *Service) BanUser(ctx context.Context, by api.Caller, in *api.BanUserInp
 			return nil
 		}
 		if local, err := store.Settings.Get(tx, localUser); err == nil && local.Value == u.ID {
-			return api.Conflict("this is the local user of this machine; a ban would lock the user out of their " +
-				"own data folder")
+			return api.Conflict("this is the local user of this machine; a ban would lock the user out of their own data folder")
 		}
 		reason := strings.TrimSpace(in.Body.Reason)
 		if reason == "" {
