@@ -98,8 +98,11 @@ func (t *Trend) describe() string {
 	s := fmt.Sprintf("since %s (%s), %s improved and %s got worse", t.Earlier, t.AsOf,
 		prose.Count(len(t.Improved), "measure", "measures"), prose.GroupThousands(len(t.Slipped)))
 	if a, b := t.CompliancePct[0], t.CompliancePct[1]; a != nil && b != nil {
-		s += fmt.Sprintf("; the share of measures in place, with partly implemented measures counted as half, changed from %s%% to %s%%",
-			prose.Decimal(*a), prose.Decimal(*b))
+		change := fmt.Sprintf("changed from %s%% to %s%%", prose.Decimal(*a), prose.Decimal(*b))
+		if prose.Decimal(*a) == prose.Decimal(*b) {
+			change = fmt.Sprintf("remained at %s%%", prose.Decimal(*b))
+		}
+		s += "; the share of measures in place, with partly implemented measures counted as half, " + change
 	}
 	if t.Added+t.Removed > 0 {
 		s += fmt.Sprintf("; %s newly in scope and %s no longer in scope",
