@@ -31,7 +31,8 @@ type Snapshot struct {
 	Summary      api.AssessmentSummary
 }
 
-// Snapshot reads an assessment for a report.
+// Snapshot reads an assessment for a report. Its last activity doesn't include reports that were written, so that
+// repeated reports are identical.
 func (s *Service) Snapshot(ctx context.Context, by api.Caller, id string) (*Snapshot, error) {
 	a, err := s.readAssessment(ctx, by, id)
 	if err != nil {
@@ -85,6 +86,9 @@ func (s *Service) Snapshot(ctx context.Context, by api.Caller, id string) (*Snap
 			return err
 		}
 		d.Summary = *sum
+		if d.Summary.LastActivityAt, err = lastActivity(tx, &d.Assessment, "report"); err != nil {
+			return err
+		}
 		d.Summary.IsStarter = d.Catalog.IsStarter
 		if d.SoA, d.SoAItems, err = soaType.readNewest(tx, org, id); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
@@ -43,7 +44,7 @@ func (s *Service) Summary(ctx context.Context, by api.Caller, in *api.Assessment
 func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, error) {
 	org := a.OrganizationID
 	out := &api.AssessmentSummary{
-		AssessmentID: a.ID, FindingsBySeverity: map[api.Severity]int{}, LastActivityAt: a.UpdatedAt, Reliance: judge.CountReliance(nil),
+		AssessmentID: a.ID, FindingsBySeverity: map[api.Severity]int{}, Reliance: judge.CountReliance(nil),
 	}
 	figures, err := store.ReadFigures(tx, org, a.ID)
 	if err != nil {
@@ -74,14 +75,22 @@ func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, erro
 			out.OpenPOAMItems += i.N
 		}
 	}
-	for e, err := range store.Timeline.Scan(tx, org, store.Prefix(a.ID), store.Reverse) {
+	out.LastActivityAt, err = lastActivity(tx, a, "")
+	return out, err
+}
+
+// lastActivity returns the time of the newest event of an assessment, not counting events about resources of the
+// given type.
+func lastActivity(tx *store.Tx, a *api.Assessment, exceptResourceType string) (time.Time, error) {
+	for e, err := range store.Timeline.Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
 		if err != nil {
-			return nil, err
+			return time.Time{}, err
 		}
-		out.LastActivityAt = e.At
-		break
+		if exceptResourceType == "" || e.ResourceType != exceptResourceType {
+			return e.At, nil
+		}
 	}
-	return out, nil
+	return a.UpdatedAt, nil
 }
 
 // countUnreadEvidence adds up the unread languages of an assessment's documents, except for languages that the reader

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/store"
@@ -93,10 +94,19 @@ func VerifyHead(h *api.AuditHead) error {
 
 // SignedHead returns the signed head of an organization's chain.
 func SignedHead(tx *store.Tx, signer *Signer, org string) (*api.AuditHead, error) {
+	return signedHeadWithout(tx, signer, org)
+}
+
+// signedHeadWithout is like SignedHead, but ignores the records about resources of the given types at the end of the
+// chain.
+func signedHeadWithout(tx *store.Tx, signer *Signer, org string, resourceTypes ...string) (*api.AuditHead, error) {
 	h := &api.AuditHead{OrganizationID: org}
 	for rec, err := range store.Audit.Scan(tx, org, store.Reverse) {
 		if err != nil {
 			return nil, err
+		}
+		if slices.Contains(resourceTypes, rec.ResourceType) {
+			continue
 		}
 		h.Sequence, h.Hash, h.At = rec.Sequence, rec.Hash, rec.At
 		break
@@ -123,6 +133,20 @@ func (s *Service) SignedHeadAt(ctx context.Context, by api.Caller, sequence uint
 			return nil
 		}
 		h = signHead(&api.AuditHead{OrganizationID: by.OrganizationID, Sequence: rec.Sequence, Hash: rec.Hash, At: rec.At}, signer)
+		return err
+	})
+	return h, err
+}
+
+// HeadWithout returns the signed head of the caller's audit chain as it was right after its last record about a
+// resource of none of the given types.
+func (s *Service) HeadWithout(ctx context.Context, by api.Caller, resourceTypes ...string) (h *api.AuditHead, err error) {
+	signer, err := LoadSigner(ctx, s.db)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		h, err = signedHeadWithout(tx, signer, by.OrganizationID, resourceTypes...)
 		return err
 	})
 	return h, err

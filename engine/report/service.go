@@ -76,7 +76,7 @@ func (s *Service) loadSource(ctx context.Context, by api.Caller, assessmentID st
 	if src.Brand, err = s.loadBrand(ctx, by); err != nil {
 		return nil, fmt.Errorf("load branding: %w", err)
 	}
-	if src.AuditHead, err = s.Audit.Head(ctx, by, nil); err != nil {
+	if src.AuditHead, err = s.Audit.HeadWithout(ctx, by, "report", "export"); err != nil {
 		return nil, err
 	}
 	for _, dom := range snap.Domains() {
