@@ -29,9 +29,11 @@ type Document struct {
 	// Brief is set for a report of few pages, which has no table of contents and little information
 	// about the report itself.
 	Brief bool
-	// Facts and Versions are about the report itself; they are shown at its end.
+	// Facts, Versions and Passages are about the report itself and its evidence; they are shown at its end. Passages
+	// lists the quoted passages and is omitted if it has no rows.
 	Facts    Facts
 	Versions Table
+	Passages Table
 	Sections []Section
 	// Provenance states the IDs and hashes of the report's sources, for the properties of the file.
 	Provenance string
@@ -45,6 +47,15 @@ type Document struct {
 	// Line is shown on the title page and Footer at the bottom of each page; Logo is a PNG.
 	Line, Footer string
 	Logo         []byte
+}
+
+// AboutBlocks returns the content of the last chapter, which is about the report itself.
+func (d *Document) AboutBlocks() []Block {
+	out := []Block{d.Facts, d.Versions}
+	if len(d.Passages.Rows) > 0 {
+		out = append(out, d.Passages)
+	}
+	return out
 }
 
 // Paper is a size of paper: A4, or Letter.
@@ -144,7 +155,9 @@ type (
 
 // Quote is a passage of evidence with its location.
 type Quote struct {
-	Text, Document, Place, Headings, Stance, Supports, SHA256, Score string
+	Text, Document, Place, Headings, Stance, Supports, Score string
+	// Passage is the passage's number in the table of quoted passages, or 0 if it isn't listed there.
+	Passage int
 }
 
 // Table is a table with a header row. A row's detail, if it has one, is shown below the row at full width.
@@ -227,8 +240,8 @@ func (q Quote) Source() Cell {
 	add(". Concerns: ", strings.TrimSuffix(q.Supports, "."))
 	add(". Score ", q.Score)
 	c = append(c, Span{Text: "."})
-	if q.SHA256 != "" {
-		c = append(c, Span{Text: " SHA-256 "}, Span{Text: q.SHA256, Mono: true})
+	if q.Passage > 0 {
+		c = append(c, Span{Text: " Passage " + prose.GroupThousands(q.Passage) + "."})
 	}
 	return c
 }

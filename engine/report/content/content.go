@@ -54,6 +54,7 @@ type Report struct {
 	planByControl map[string]*api.POAMItem
 	// passages maps controls to the passages that a section quotes.
 	passages map[SectionID]map[string][]api.Evidence
+	quoted   quotedPassages
 	// ids holds the anchors of the items that the template shows, in order.
 	ids struct{ soa, findings, scores, plan []string }
 }

@@ -30,6 +30,7 @@ func (v *Report) Document() block.Document {
 			d.Sections = append(d.Sections, s)
 		}
 	}
+	d.Passages = v.PassagesTable()
 	return d
 }
 
@@ -420,7 +421,7 @@ func (v *Report) evidenceBlocks(all []api.Evidence) []block.Block {
 		return nil
 	}
 	q := block.Quotes{}
-	for _, e := range all {
+	for i, e := range all {
 		q.Items = append(q.Items, block.Quote{
 			Text:     e.Quote,
 			Document: wording.OrDefault(e.DocumentTitle, e.Filename),
@@ -428,7 +429,7 @@ func (v *Report) evidenceBlocks(all []api.Evidence) []block.Block {
 			Headings: strings.Join(e.HeadingPath, " › "),
 			Stance:   wording.Humanize(e.Stance),
 			Supports: e.Statement,
-			SHA256:   e.SHA256,
+			Passage:  v.quoted.number(&all[i]),
 		})
 		if !v.isForClients() {
 			q.Items[len(q.Items)-1].Score = fmt.Sprintf("%.2f", e.Score)

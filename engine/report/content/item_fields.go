@@ -77,7 +77,7 @@ func (v *Report) withDerivedItemFields(f workbook.Fields, it *api.Item, g api.Ga
 		case "requirements":
 			return wording.FormatRequirements(it.RequirementCodes), true
 		case "evidence":
-			return formatEvidence(evidence), true
+			return formatEvidence(evidence, v.passageReference), true
 		case "edited_by":
 			return v.optionalPersonName(it.EditedBy), true
 		case "version", "version_status":

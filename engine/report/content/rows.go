@@ -96,7 +96,7 @@ func (v *Report) soaRows() (header []string, rows iter.Seq[[]string]) {
 			wording.OrEmpty(it.Note),
 			formatDecimal(it.Confidence),
 			strconv.FormatBool(it.NeedsReview),
-			formatEvidence(it.Evidence),
+			formatEvidence(it.Evidence, passageHash),
 			strconv.Itoa(it.RestsOnDocuments),
 			it.OnlyDocument,
 			it.ChangedByDocument,
@@ -152,7 +152,7 @@ func (v *Report) gapRows() (header []string, rows iter.Seq[[]string]) {
 			wording.OrEmpty(f.Note),
 			f.Source,
 			formatDecimal(f.Confidence),
-			formatEvidence(f.Evidence),
+			formatEvidence(f.Evidence, passageHash),
 		)
 		return append(c, v.trailingCells(&f.Item)...)
 	})
@@ -199,7 +199,7 @@ func (v *Report) maturityRows() (header []string, rows iter.Seq[[]string]) {
 			s.Rationale,
 			wording.OrEmpty(s.Note),
 			formatDecimal(s.Confidence),
-			formatEvidence(s.Evidence),
+			formatEvidence(s.Evidence, passageHash),
 		)
 		return append(c, v.trailingCells(&s.Item)...)
 	})
@@ -270,15 +270,16 @@ func joinLines(s []string) string { return strings.Join(s, "\n") }
 
 func formatDecimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// formatEvidence returns the text of all passages, each preceded by a line with its location.
-func formatEvidence(all []api.Evidence) string {
+// formatEvidence returns the text of all passages, each preceded by a line with its location and its reference: its
+// hash, or its number in a table of passages.
+func formatEvidence(all []api.Evidence, reference func(*api.Evidence) string) string {
 	var b strings.Builder
 	for i, e := range all {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
 		where := []string{wording.OrDefault(e.Filename, e.DocumentTitle)}
-		for _, s := range []string{wording.FormatLocator(e.Locator), strings.Join(e.HeadingPath, " › "), e.SHA256, e.Stance} {
+		for _, s := range []string{wording.FormatLocator(e.Locator), strings.Join(e.HeadingPath, " › "), reference(&all[i]), e.Stance} {
 			if s != "" {
 				where = append(where, s)
 			}
@@ -287,6 +288,8 @@ func formatEvidence(all []api.Evidence) string {
 	}
 	return b.String()
 }
+
+func passageHash(e *api.Evidence) string { return e.SHA256 }
 
 func formatMilestones(all []api.Milestone) string {
 	out := make([]string, len(all))

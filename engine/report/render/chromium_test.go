@@ -29,6 +29,9 @@ func TestHTMLInABrowser(t *testing.T) {
 		if got := b.EvaluateText(`document.documentElement.scrollWidth`); got != "360" {
 			t.Errorf("%s: on a phone of 360 pixels the page is %s wide", name, got)
 		}
+		if got := b.EvaluateText(`[...document.querySelectorAll('.scroll')].filter(e=>e.scrollWidth>e.clientWidth+1).length`); got != "0" {
+			t.Errorf("%s: on a phone, %s tables have to be scrolled sideways", name, got)
+		}
 		light := b.EvaluateText(`getComputedStyle(document.body).backgroundColor`)
 		b.Emulate("screen", 1280, "dark")
 		if dark := b.EvaluateText(`getComputedStyle(document.body).backgroundColor`); light != "rgb(255, 255, 255)" ||

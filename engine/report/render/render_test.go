@@ -401,3 +401,33 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	*c += countingWriter(len(p))
 	return len(p), nil
 }
+
+// TestQuotesShowPassageNumbers checks that readable reports show the hash of a quoted passage only in the table at
+// their end, under the number shown at the quote.
+func TestQuotesShowPassageNumbers(t *testing.T) {
+	s := reporttest.SampleSource(24)
+	for _, template := range []string{content.TemplateFull, content.TemplateSoA, content.TemplateGapAnalysis} {
+		report := string(write(t, s, template, FormatMarkdown))
+		body, end, found := strings.Cut(report, "Quoted passages")
+		if !found {
+			t.Errorf("%s: no table of passages", template)
+			continue
+		}
+		numbers := map[string]bool{}
+		for _, m := range regexp.MustCompile(`Passage (\d+)\.`).FindAllStringSubmatch(body, -1) {
+			numbers[m[1]] = true
+		}
+		rows := regexp.MustCompile(`(?m)^\| (\d+) \| [^|]+ \| ([0-9a-f]{64}) \|$`).FindAllStringSubmatch(end, -1)
+		if len(rows) == 0 || len(rows) != len(numbers) {
+			t.Errorf("%s: %d passages, %d of them quoted", template, len(rows), len(numbers))
+		}
+		for _, row := range rows {
+			if !numbers[row[1]] {
+				t.Errorf("%s: passage %s is not quoted", template, row[1])
+			}
+			if strings.Contains(body, row[2]) {
+				t.Errorf("%s: the hash of passage %s is shown before the end", template, row[1])
+			}
+		}
+	}
+}

@@ -126,6 +126,7 @@ func TestWorkbookSaysWhatItRestsOn(t *testing.T) {
 		"Plan of action",
 		"Documents",
 		"Approvals",
+		"Passages",
 		"Source",
 	}
 	if got := f.GetSheetList(); !slices.Equal(got, want) {

@@ -215,8 +215,9 @@ func (x *docxWriter) writeBody(d *block.Document) {
 	}
 	if !d.Brief {
 		x.writeHeading(1, "about", "About this report", false)
-		x.writeBlock(d.Facts)
-		x.writeBlock(d.Versions)
+		for _, b := range d.AboutBlocks() {
+			x.writeBlock(b)
+		}
 		x.writeParagraph("Colophon", block.Text("Written by "+d.Tool+"."))
 	} else {
 		x.writeParagraph("Empty", block.Text("Written by "+d.Tool+"."))

@@ -26,7 +26,7 @@ var (
 	// pageTemplate returns the template of the page. It is parsed on first use, because parsing it at startup would
 	// slow down every command.
 	pageTemplate = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("page").Funcs(template.FuncMap{"cell": cellHTML, "drawn": pictureHTML}).Parse(pageSource))
+		return template.Must(template.New("page").Funcs(template.FuncMap{"cell": cellHTML, "drawn": pictureHTML, "tableClass": tableClass}).Parse(pageSource))
 	})
 )
 
@@ -61,8 +61,8 @@ func Write(w io.Writer, d block.Document) error {
 	}
 	return pageTemplate().Execute(
 		w,
-		htmlPage{
-			Document: d, Style: template.CSS(d.Theme.CSS() + pageCSS), Defs: template.HTML(drawing.SVGPatternDefs()), Image: image,
+		&htmlPage{
+			Document: d, Style: template.CSS(d.Theme.CSS() + pageCSS + labelRules(&d)), Defs: template.HTML(drawing.SVGPatternDefs()), Image: image,
 			Script: template.HTML("<script>" + pageScript + "</script>"), ScriptSource: ScriptSource(),
 		},
 	)

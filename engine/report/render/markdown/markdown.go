@@ -57,8 +57,9 @@ func Write(w io.Writer, d block.Document) error {
 	}
 	if !d.Brief {
 		m.writeParagraph("## About this report")
-		m.writeBlock(d.Facts)
-		m.writeBlock(d.Versions)
+		for _, b := range d.AboutBlocks() {
+			m.writeBlock(b)
+		}
 	}
 	m.writeParagraph("---")
 	m.writeParagraph("Written by " + Escape(d.Tool) + ".")

@@ -433,8 +433,7 @@ func (p *pdfWriter) drawAboutChapter() {
 	}
 	p.startChapter(nil)
 	p.drawChapterTitle("about", "About this report", false)
-	p.drawBlock(p.doc.Facts)
-	p.drawBlock(p.doc.Versions)
+	p.drawBlocks(p.doc.AboutBlocks())
 }
 
 // startChapter starts a new page unless the current one has enough room for the beginning of the chapter.

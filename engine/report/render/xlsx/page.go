@@ -7,6 +7,7 @@ import (
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/wording"
 	"github.com/scf-service/service/engine/report/workbook"
+	"github.com/scf-service/service/internal/prose"
 )
 
 // sheetBuilder converts blocks to the lines of a sheet. Each column is as wide as its widest content.
@@ -56,10 +57,13 @@ func (p *sheetBuilder) addBlock(b block.Block) {
 	case block.Quotes:
 		for _, q := range b.Items {
 			where := []string{q.Document}
-			for _, s := range []string{q.Place, q.Headings, q.SHA256, q.Stance} {
+			for _, s := range []string{q.Place, q.Headings, q.Stance} {
 				if s != "" {
 					where = append(where, s)
 				}
+			}
+			if q.Passage > 0 {
+				where = append(where, "passage "+prose.GroupThousands(q.Passage))
 			}
 			p.widenColumn(1, 50)
 			p.widenColumn(2, 30)

@@ -101,6 +101,9 @@ func (x *xlsxWriter) writeSheets() error {
 			return err
 		}
 	}
+	if passages := x.report.PassagesTable(); len(passages.Rows) > 0 {
+		return x.writeSectionSheet("Passages", block.Section{Title: passages.Caption, Blocks: []block.Block{passages}})
+	}
 	return nil
 }
 
