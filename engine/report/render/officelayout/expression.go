@@ -301,8 +301,7 @@ func isScalarType(t reflect.Type) bool {
 // field of the report.
 func (p *parser) parsePath(text string) (expression, error) {
 	scope := len(p.scopes) - 1
-	rest := strings.TrimPrefix(text, ".") // accept a leading dot, as in layouts for HTML and Markdown
-	explicit := false
+	rest, explicit := text, false
 	for {
 		up, ok := strings.CutPrefix(rest, "../")
 		if !ok {
@@ -313,7 +312,7 @@ func (p *parser) parsePath(text string) (expression, error) {
 		}
 		scope--
 	}
-	parts := strings.Split(rest, ".")
+	parts := strings.Split(strings.TrimPrefix(rest, "."), ".") // accept a leading dot, as in layouts for HTML and Markdown
 	switch first := parts[0]; {
 	case first == "@root":
 		scope, parts = 0, parts[1:]

@@ -125,6 +125,10 @@ func TestFill(t *testing.T) {
 		"a list that a figure of the item hides": {
 			p("{{#each domain_results limit 1}}{{#each findings limit 1}}{{severity}}{{/each}}{{/each}}"), own("critical"),
 		},
+		"a level out": {
+			p("{{#each domain_results limit 1}}{{#each ../domain_results where code == \"B\"}}{{code}} in {{../code}}{{/each}}{{/each}}"),
+			own("B in A"),
+		},
 		"a table without rows": {`<w:tbl>` + row(p("{{#each domain_results where code == \"Z\"}}{{code}}"), p("{{/each}}")) + `</w:tbl>`, ""},
 		"a cell keeps a paragraph": {
 			`<w:tbl>` + row(p("{{#if false}}")+p("a")+p("{{/if}}"), p("x")) + `</w:tbl>`,
@@ -241,6 +245,10 @@ func TestHostileLayouts(t *testing.T) {
 		"remote image": {
 			docxWith(t, "", partRels, rels("image", "http://evil.example/x.png")),
 			"loads http://evil.example/x.png from an external source",
+		},
+		"lost picture": {
+			docxWith(t, "", partRels, strings.Replace(rels("image", "media/image1.png"), ` TargetMode="External"`, "", 1)),
+			"document of the layout shows a picture that the file does not contain (media/image1.png)",
 		},
 		"a file link":   {docxWith(t, "", partRels, rels("hyperlink", "file:///etc/passwd")), "only http, https and mailto"},
 		"html inside":   {docxWith(t, "", partRels, strings.Replace(rels("aFChunk", "x.html"), ` TargetMode="External"`, "", 1)), "embeds another file"},

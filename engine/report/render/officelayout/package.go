@@ -381,6 +381,11 @@ func (l *Layout) checkRelations() error {
 			case slices.Contains([]string{"oleObject", "control", "aFChunk", "subDocument", "frame", "activeXControlBinary"}, kind),
 				kind == "package" && !strings.Contains(source, "/charts/"):
 				err = refusalError("%s of the layout embeds another file (%s); replace it with a picture or text", partTitle(source), r.target)
+			case kind == "image" && !r.external && l.byName[strings.ToLower(opc.ResolveTarget(source, r.target))] == nil:
+				err = refusalError(
+					"%s of the layout shows a picture that the file does not contain (%s); delete the picture or insert it again",
+					partTitle(source), prose.Truncate(r.target, 100),
+				)
 			case r.external && kind != "hyperlink":
 				err = refusalError(
 					"%s of the layout loads %s from an external source; embed the content in the file instead of linking it",
