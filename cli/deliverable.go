@@ -30,7 +30,8 @@ type deliverable[V any] struct {
 type gateVersions interface {
 	approveNewest(ctx context.Context, a *app, assessment string, again bool, comment string) error
 	draftNewestAgain(ctx context.Context, a *app, assessment string) error
-	versionBeforeEdit(ctx context.Context, a *app) *api.DeliverableVersion
+	newestHeader(ctx context.Context, a *app) *api.DeliverableVersion
+	equalApprovedVersion(ctx context.Context, a *app, assessment string) int
 }
 
 // versionsAt returns the deliverable of a gate.
@@ -129,9 +130,9 @@ func (d deliverable[V]) draftNewestAgain(ctx context.Context, a *app, assessment
 	return err
 }
 
-// versionBeforeEdit returns the newest version. It returns nil if that can't be read, because callers only use it to
-// explain the effect of an edit.
-func (d deliverable[V]) versionBeforeEdit(ctx context.Context, a *app) *api.DeliverableVersion {
+// newestHeader returns the newest version. It returns nil if that can't be read, because callers only use it to explain the
+// effect of an edit or the basis of a draft.
+func (d deliverable[V]) newestHeader(ctx context.Context, a *app) *api.DeliverableVersion {
 	v, err := d.fetchNewestVersion(ctx, a)
 	if err != nil {
 		return nil
@@ -315,12 +316,12 @@ func (d deliverable[V]) olderInputRenderer(ctx context.Context, a *app, v *V, dr
 	if draftErr != nil {
 		return nil
 	}
-	inputGate, usedID, fetchNewestID := soaVersions.gate, d.header(v).Inputs["soa_version_id"], soaVersions.fetchNewestVersionID
+	inputGate, usedID := api.GateSoA, d.header(v).Inputs["soa_version_id"]
 	if id, ok := d.header(v).Inputs["gap_version_id"]; ok {
-		inputGate, usedID, fetchNewestID = gapVersions.gate, id, gapVersions.fetchNewestVersionID
+		inputGate, usedID = api.GateGapAnalysis, id
 	}
-	id, err := fetchNewestID(ctx, a)
-	if usedID == "" || err != nil || id == usedID {
+	newest := versionsAt(inputGate).newestHeader(ctx, a)
+	if usedID == "" || newest == nil || newest.ID == usedID || versionsAt(inputGate).equalApprovedVersion(ctx, a, newest.AssessmentID) > 0 {
 		return nil
 	}
 	return func(p *print.Page) {
@@ -427,11 +428,26 @@ func formatUnread(h *api.DeliverableVersion) string {
 	return ""
 }
 
-// renderNextVersionCommands prints the commands to run next for a version with the given status.
-func (a *app) renderNextVersionCommands(p *print.Page, g api.Gate, status api.VersionStatus) {
+// equalApprovedVersion returns the number of the approved version if the newest version is a draft with the same content.
+// Otherwise, or if the versions can't be listed, it returns 0.
+func (d deliverable[V]) equalApprovedVersion(ctx context.Context, a *app, assessment string) int {
+	l, err := call(ctx, a, d.listOp, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
+	if err != nil || len(l.Data) == 0 || d.header(&l.Data[0]).Status != api.VersionDraft {
+		return 0
+	}
+	for i := range l.Data {
+		if h := d.header(&l.Data[i]); h.Status == api.VersionApproved && h.ContentSHA256 == d.header(&l.Data[0]).ContentSHA256 {
+			return h.VersionNumber
+		}
+	}
+	return 0
+}
+
+// renderNextVersionCommands prints the commands to run next for a version.
+func (a *app) renderNextVersionCommands(ctx context.Context, p *print.Page, g api.Gate, head *api.DeliverableVersion) {
 	noun := gateCommandName(g)
 	p.Blank()
-	switch status {
+	switch head.Status {
 	case api.VersionUnderReview:
 		p.Text("This version is waiting for approval. To approve or reject it, run:")
 		p.Command(a.suggestedCommandLine(noun + " approve"))
@@ -443,6 +459,11 @@ func (a *app) renderNextVersionCommands(p *print.Page, g api.Gate, status api.Ve
 	case api.VersionApproved:
 		p.Text("This version is approved. `%s` shows the next step.", a.suggestedCommandLine("assess status"))
 	default:
+		if n := versionsAt(g).equalApprovedVersion(ctx, a, head.AssessmentID); n > 0 {
+			p.Text("This draft has the same content as the approved version %d, so it needs no approval. To change items, use `%s`.",
+				n, a.suggestedCommandLine(noun+" edit"))
+			return
+		}
 		p.Text("This draft is ready for review. To change items, use `%s`. To submit the draft, run:", a.suggestedCommandLine(noun+" edit"))
 		p.Command(a.suggestedCommandLine(noun + " submit"))
 	}

@@ -210,8 +210,8 @@ func (a *app) undoCommand() *cobra.Command {
 Run the command again to undo the change before that. Your last 200 changes can be undone,
 in the version in which they were made. If an item has been edited since your change, the
 item is listed and nothing is undone; use --skip-edited to undo only the other items. An
-undo is recorded like any change, and it does not restore an approval. Dates in a plan
-can't be undone once the plan is approved.`,
+undo is recorded like any change. If it restores the content of the approved version, that
+needs no other approval. Dates in a plan can't be undone once the plan is approved.`,
 		Example: "  service undo --dry-run\n  service undo",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -252,7 +252,7 @@ func (a *app) undo(ctx context.Context, in *api.UndoInput, yes bool) error {
 		}
 	}
 	in.Body.EditID = preview.EditID // not a later change, which the preview didn't show
-	before := versionsAt(preview.Gate).versionBeforeEdit(ctx, a)
+	before := versionsAt(preview.Gate).newestHeader(ctx, a)
 	a.interruptHint = fmt.Sprintf("the change was undone completely or not at all; `%s` shows which change would be undone next",
 		a.suggestedCommandLine("undo --dry-run"))
 	out, err := call(ctx, a, api.Undo, in)
@@ -263,5 +263,9 @@ func (a *app) undo(ctx context.Context, in *api.UndoInput, yes bool) error {
 		return err
 	}
 	a.printEditEffect(before, out.VersionID, true, out.Gate)
+	if n := versionsAt(out.Gate).equalApprovedVersion(ctx, a, out.AssessmentID); n > 0 {
+		a.printNotice("Version %d of the %s has the same content as the approved version %d again, so it needs no approval.",
+			out.VersionNumber, out.Gate.Title(), n)
+	}
 	return a.out.Print(out, func(p *print.Page) { renderEdit(p, out, "as before") })
 }

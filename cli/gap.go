@@ -154,7 +154,7 @@ func (a *app) gapShow() *cobra.Command {
 			return a.out.Print(v, func(p *print.Page) {
 				renderVersionHeader(p, api.GateGapAnalysis, &v.DeliverableVersion, gapSummaryFields(s)...)
 				renderComments(p)
-				a.renderNextVersionCommands(p, api.GateGapAnalysis, v.Status)
+				a.renderNextVersionCommands(cmd.Context(), p, api.GateGapAnalysis, &v.DeliverableVersion)
 			})
 		},
 	}
@@ -329,7 +329,7 @@ func (a *app) gapEdit() *cobra.Command {
 				return err
 			}
 			in.FindingID, in.Match = current.ID, matchRevision(current.Revision)
-			before := gapVersions.versionBeforeEdit(cmd.Context(), a)
+			before := gapVersions.newestHeader(cmd.Context(), a)
 			f, err := call(cmd.Context(), a, api.UpdateFinding, &in)
 			if err != nil {
 				return err

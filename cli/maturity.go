@@ -101,7 +101,7 @@ func (a *app) maturityShow() *cobra.Command {
 				p.Blank()
 				renderDomainTable(p, s)
 				talk(p)
-				a.renderNextVersionCommands(p, api.GateMaturity, v.Status)
+				a.renderNextVersionCommands(cmd.Context(), p, api.GateMaturity, &v.DeliverableVersion)
 			})
 		},
 	}
@@ -234,7 +234,7 @@ func (a *app) maturityEdit() *cobra.Command {
 			}
 			in.MaturityScoreID, in.Match = was.ID, matchRevision(was.Revision)
 			in.Body.Level, in.Body.TargetLevel = flagIfChanged(cmd, "level", lvl), flagIfChanged(cmd, "target", target)
-			before := maturityVersions.versionBeforeEdit(cmd.Context(), a)
+			before := maturityVersions.newestHeader(cmd.Context(), a)
 			out, err := call(cmd.Context(), a, api.UpdateMaturityScore, &in)
 			if err != nil {
 				return err

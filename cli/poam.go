@@ -114,7 +114,7 @@ func (a *app) poamShow() *cobra.Command {
 			return a.out.Print(v, func(p *print.Page) {
 				renderVersionHeader(p, api.GatePOAM, &v.DeliverableVersion, poamSummaryFields(s)...)
 				talk(p)
-				a.renderNextVersionCommands(p, api.GatePOAM, v.Status)
+				a.renderNextVersionCommands(cmd.Context(), p, api.GatePOAM, &v.DeliverableVersion)
 			})
 		},
 	}
@@ -348,7 +348,7 @@ func (a *app) poamEdit() *cobra.Command {
 			}
 			in.POAMItemID, in.Match = was.ID, matchRevision(was.Revision)
 			b.Priority = flagIfChanged(cmd, "priority", priority)
-			before := poamVersions.versionBeforeEdit(cmd.Context(), a)
+			before := poamVersions.newestHeader(cmd.Context(), a)
 			i, err := call(cmd.Context(), a, api.UpdatePOAMItem, &in)
 			if err != nil {
 				return err

@@ -188,7 +188,7 @@ func (a *app) soaShow() *cobra.Command {
 				)
 				renderDecisiveDocuments(p, v.DecisiveDocuments)
 				talk(p)
-				a.renderNextVersionCommands(p, api.GateSoA, v.Status)
+				a.renderNextVersionCommands(cmd.Context(), p, api.GateSoA, &v.DeliverableVersion)
 			})
 		},
 	}
@@ -344,7 +344,7 @@ version under review voids its pending approval.`,
 				open := !reviewed
 				in.Body.NeedsReview = &open
 			}
-			before := soaVersions.versionBeforeEdit(cmd.Context(), a)
+			before := soaVersions.newestHeader(cmd.Context(), a)
 			out, err := call(cmd.Context(), a, api.UpdateSoAItem, &in)
 			if e, is := errors.AsType[*api.Error](err); is && orZero(in.Body.Rationale) == "" && len(e.Details) == 1 &&
 				e.Details[0].Field == "rationale" {

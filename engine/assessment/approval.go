@@ -16,10 +16,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ensureSubmitted submits the newest version for review unless it is already under review or approved.
+// ensureSubmitted submits the current version for review unless it is already under review or approved.
 func (k deliverableType[V, I]) ensureSubmitted(ctx context.Context, s *Service, by api.Caller, a *api.Assessment, inAdvance bool) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
+		v, ok, err := k.currentVersion(tx, a)
 		if err != nil {
 			return err
 		}
@@ -33,11 +33,11 @@ func (k deliverableType[V, I]) ensureSubmitted(ctx context.Context, s *Service, 
 	})
 }
 
-// resubmitEdited submits the newest version if it is a draft that was created by editing a version under review or
+// resubmitEdited submits the current version if it is a draft that was created by editing a version under review or
 // approved. This way, the transition that needs approval has a pending approval to refer to.
 func (k deliverableType[V, I]) resubmitEdited(ctx context.Context, s *Service, by api.Caller, a *api.Assessment) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
+		v, ok, err := k.currentVersion(tx, a)
 		if err != nil || !ok || k.version(&v).Status != api.VersionDraft {
 			return err
 		}
@@ -256,11 +256,11 @@ func pendingApproval(tx *store.Tx, org, assessment string, gate api.Gate) (pendi
 	return api.Approval{}, false, nil
 }
 
-// requireCurrentContentApproved returns an error unless a person has approved the newest version with
+// requireCurrentContentApproved returns an error unless a person has approved the current version with
 // exactly its current content.
 func (k deliverableType[V, I]) requireCurrentContentApproved(tx *store.Tx, a *api.Assessment) error {
 	org := a.OrganizationID
-	v, ok, err := k.newestVersion(tx, org, a.ID)
+	v, ok, err := k.currentVersion(tx, a)
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,8 @@ type deliverableType[V, I any] struct {
 	summarize func(*V, []I)
 	// clearApproved clears the marks of an item that are resolved by approving it; nil if there are none.
 	clearApproved func(*I)
+	// copyDecision copies a field that a user edited, with the fields that depend on it.
+	copyDecision func(to, from *I, field string)
 	// draftedState is the lifecycle state in which the deliverable is a draft.
 	draftedState api.State
 	// validateItem returns an error if an edit has made the item invalid.
@@ -81,6 +83,7 @@ var (
 			}
 		},
 		clearApproved:    func(i *api.SoAItem) { i.ChangedByDocument, i.ChangedFrom = "", "" },
+		copyDecision:     copySoADecision,
 		draftedState:     api.StateSoADrafted,
 		validateItem:     validateSoAItem,
 		checkSubmittable: checkSoASubmittable,
@@ -94,17 +97,23 @@ var (
 		evidence:     func(i *api.Finding) []api.Evidence { return i.Evidence },
 		clearIDs:     func(i *api.Finding) { i.Evidence, i.OriginID = evidenceWithoutIDs(i.Evidence), "" },
 		originKey:    (*api.Finding).ManualOriginKey,
+		copyDecision: copyFindingField,
 		draftedState: api.StateGapAnalysisDrafted,
 		validateItem: validateFinding,
 	}
 	maturityType = deliverableType[api.MaturityVersion, api.MaturityScore]{
-		gate:         api.GateMaturity,
-		versions:     store.MaturityVersions,
-		items:        store.MaturityScores,
-		version:      func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		item:         func(i *api.MaturityScore) *api.Item { return &i.Item },
-		evidence:     func(i *api.MaturityScore) []api.Evidence { return i.Evidence },
-		clearIDs:     func(i *api.MaturityScore) { i.Evidence = evidenceWithoutIDs(i.Evidence) },
+		gate:     api.GateMaturity,
+		versions: store.MaturityVersions,
+		items:    store.MaturityScores,
+		version:  func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		item:     func(i *api.MaturityScore) *api.Item { return &i.Item },
+		evidence: func(i *api.MaturityScore) []api.Evidence { return i.Evidence },
+		clearIDs: func(i *api.MaturityScore) { i.Evidence = evidenceWithoutIDs(i.Evidence) },
+		copyDecision: func(to, from *api.MaturityScore, field string) {
+			if copyScoreField(to, from, field); field == "level" {
+				to.Criteria, to.NextCriteria = from.Criteria, from.NextCriteria
+			}
+		},
 		draftedState: api.StateMaturityAssessed,
 		validateItem: validateScore,
 	}
@@ -117,6 +126,7 @@ var (
 		clearIDs:     func(i *api.POAMItem) { i.FindingID, i.FindingOrigin = "", "" },
 		originKey:    poamOriginKey,
 		legacyKey:    func(i *api.POAMItem) string { return i.Weakness },
+		copyDecision: copyPOAMField,
 		draftedState: api.StatePOAMDrafted,
 		validateItem: validatePOAMItem,
 	}
@@ -131,6 +141,7 @@ var deliverables = map[api.Gate]deliverable{
 type deliverable interface {
 	SyncedDeliverable
 	newestHeader(tx *store.Tx, org, assessment string) (*api.DeliverableVersion, error)
+	currentHeader(tx *store.Tx, a *api.Assessment) (*api.DeliverableVersion, error)
 	approvedOrNewestHeader(tx *store.Tx, a *api.Assessment) (*api.DeliverableVersion, error)
 	getHeader(tx *store.Tx, org, version string) (*api.DeliverableVersion, error)
 	isEarlyDraft(a *api.Assessment, head *api.DeliverableVersion) bool
@@ -174,6 +185,49 @@ func (k deliverableType[V, I]) newestHeader(tx *store.Tx, org, assessment string
 		return nil, err
 	}
 	return k.version(&v), nil
+}
+
+// currentVersion returns the newest version or, if that is a draft with the same content as the approved version, the
+// approved one: an approval covers content, so such a draft needs no other approval. ok is false if there is no
+// version.
+func (k deliverableType[V, I]) currentVersion(tx *store.Tx, a *api.Assessment) (current V, ok bool, err error) {
+	for v, err := range k.versions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
+		if err != nil {
+			return current, false, err
+		}
+		if !ok {
+			current, ok = v, true
+		}
+		draft, head := k.version(&current), k.version(&v)
+		switch {
+		case draft.Status != api.VersionDraft, a.MigratedAt != nil && head.CreatedAt.Before(*a.MigratedAt):
+			return current, true, nil
+		case head.Status == api.VersionApproved && head.ContentSHA256 == draft.ContentSHA256:
+			return v, true, nil
+		case head.Status == api.VersionApproved, head.Status == api.VersionRejected && head.ContentSHA256 == draft.ContentSHA256:
+			return current, true, nil
+		}
+	}
+	return current, ok, nil
+}
+
+// currentHeader returns the common fields of the version that currentVersion returns, or nil if there is none.
+func (k deliverableType[V, I]) currentHeader(tx *store.Tx, a *api.Assessment) (*api.DeliverableVersion, error) {
+	v, ok, err := k.currentVersion(tx, a)
+	if !ok || err != nil {
+		return nil, err
+	}
+	return k.version(&v), nil
+}
+
+// readCurrent returns the version that currentVersion returns, and its items. The version is nil if there is none.
+func (k deliverableType[V, I]) readCurrent(tx *store.Tx, a *api.Assessment) (current *V, items []I, _ error) {
+	v, ok, err := k.currentVersion(tx, a)
+	if err != nil || !ok {
+		return nil, nil, err
+	}
+	items, err = k.readItems(tx, a.OrganizationID, k.version(&v).ID)
+	return &v, items, err
 }
 
 // readNewest returns the version with the highest number and its items. The version is nil if there is

@@ -211,7 +211,7 @@ func addReadingStatus(tx *store.Tx, a *api.Assessment, out *api.AssessmentStatus
 func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out *api.AssessmentStatus) error {
 	for _, gate := range requiredGates(move) {
 		if move.To == api.StateClosed && out.ReadyForReview == nil { // a version drafted after its gate was passed
-			head, err := deliverables[gate].newestHeader(tx, by.OrganizationID, a.ID)
+			head, err := deliverables[gate].currentHeader(tx, a)
 			if err != nil {
 				return err
 			}
@@ -248,7 +248,7 @@ func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, 
 		}
 	}
 	if after, ok := move.To.NextMove(); ok && after.Gate != "" { // the move submits a version for review
-		head, err := deliverables[after.Gate].newestHeader(tx, by.OrganizationID, a.ID)
+		head, err := deliverables[after.Gate].currentHeader(tx, a)
 		if err != nil {
 			return err
 		}
@@ -568,8 +568,12 @@ func writeDraft[V, I any](
 			d = rules.withEdits(&previous)
 		}
 		if hasVersion && d.skipIfUnchanged {
-			if same, err := k.isReviewedAndUnchanged(k.version(&last), &d); err != nil || same {
-				v = last
+			current, _, err := k.currentVersion(tx, &a)
+			if err != nil {
+				return err
+			}
+			if same, err := k.isReviewedAndUnchanged(k.version(&current), &d); err != nil || same {
+				v = current
 				return err
 			}
 		}

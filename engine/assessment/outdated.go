@@ -62,7 +62,7 @@ var upstreamGates = map[api.Gate][]api.Gate{
 // because the assessment has continued with an older approved version or a dependent deliverable is
 // under review or approved. Otherwise, it returns nil.
 func (k deliverableType[V, I]) findUnapprovedNewest(tx *store.Tx, a *api.Assessment) (*api.Outdated, error) {
-	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
+	v, ok, err := k.currentVersion(tx, a)
 	if err != nil || !ok || k.version(&v).Status == api.VersionApproved {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type Progress struct {
 	ReturnReason string
 	// ReadyForReview is the gate of the draft that the next transition submits, or "" if it doesn't submit any.
 	ReadyForReview api.Gate
-	// SoAVersionID and SoAStatus describe the newest Statement of Applicability; empty if there is
+	// SoAVersionID and SoAStatus describe the current Statement of Applicability; empty if there is
 	// none.
 	SoAVersionID string
 	SoAStatus    api.VersionStatus
@@ -37,7 +37,7 @@ func (s *Service) Progress(ctx context.Context, by api.Caller, id string) (st Pr
 			return err
 		}
 		st.State = a.State
-		v, ok, err := soaType.newestVersion(tx, by.OrganizationID, id)
+		v, ok, err := soaType.currentVersion(tx, &a)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (s *Service) Progress(ctx context.Context, by api.Caller, id string) (st Pr
 			return err
 		}
 		if gate := gateAfterDraft(a.State); gate != "" {
-			head, err := deliverables[gate].newestHeader(tx, by.OrganizationID, id)
+			head, err := deliverables[gate].currentHeader(tx, &a)
 			if err == nil && head != nil && head.Status == api.VersionDraft {
 				st.ReadyForReview = gate
 			}
@@ -95,7 +95,7 @@ func unresolvedReturnReason(tx *store.Tx, a *api.Assessment) (string, error) {
 			return "", nil
 		}
 		if gate := gateAfterDraft(a.State); gate != "" {
-			head, err := deliverables[gate].newestHeader(tx, a.OrganizationID, a.ID)
+			head, err := deliverables[gate].currentHeader(tx, a)
 			if err != nil || head != nil && (head.Status == api.VersionUnderReview || head.Status == api.VersionApproved) {
 				return "", err
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Snapshot is the content of an assessment at one point in time, with the newest version of each
+// Snapshot is the content of an assessment at one point in time, with the current version of each
 // deliverable. Deliverables that have not been drafted are nil.
 type Snapshot struct {
 	Organization api.Organization
@@ -90,16 +90,16 @@ func (s *Service) Snapshot(ctx context.Context, by api.Caller, id string) (*Snap
 			return err
 		}
 		d.Summary.IsStarter = d.Catalog.IsStarter
-		if d.SoA, d.SoAItems, err = soaType.readNewest(tx, org, id); err != nil {
+		if d.SoA, d.SoAItems, err = soaType.readCurrent(tx, &d.Assessment); err != nil {
 			return err
 		}
-		if d.Gap, d.Findings, err = gapType.readNewest(tx, org, id); err != nil {
+		if d.Gap, d.Findings, err = gapType.readCurrent(tx, &d.Assessment); err != nil {
 			return err
 		}
-		if d.Maturity, d.Scores, err = maturityType.readNewest(tx, org, id); err != nil {
+		if d.Maturity, d.Scores, err = maturityType.readCurrent(tx, &d.Assessment); err != nil {
 			return err
 		}
-		d.POAM, d.POAMItems, err = poamType.readNewest(tx, org, id)
+		d.POAM, d.POAMItems, err = poamType.readCurrent(tx, &d.Assessment)
 		return err
 	})
 	if d.Maturity != nil {

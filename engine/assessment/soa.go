@@ -389,6 +389,16 @@ func copySoAField(to, from *api.SoAItem, field string) {
 	}
 }
 
+// copySoADecision copies a field that a user edited, with the fields that depend on it. If the user confirmed another
+// status than that of the item, the item needs a review.
+func copySoADecision(to, from *api.SoAItem, field string) {
+	copySoAField(to, from, field)
+	if slices.Contains(api.ReviewFields, field) {
+		to.ReviewedInBulk = from.ReviewedInBulk
+		to.NeedsReview = to.NeedsReview || confirmedAnotherStatus(from, to)
+	}
+}
+
 // dropContradictingStatus removes statuses that users set from items that no longer apply, and
 // notes that in the reason.
 func dropContradictingStatus(d *draft[api.SoAItem]) {

@@ -215,8 +215,17 @@ func TestApprovalAppliesToDecidedContent(t *testing.T) {
 		"changed content": {func(r *Records) { r.Versions[api.GateSoA].ContentSHA256 = "other" }, Void},
 		"a void approval": {func(r *Records) { r.Approvals[0].Status, r.Approvals[0].Void = api.ApprovalRejected, true }, Void},
 		"a new draft": {func(r *Records) {
-			r.Versions[api.GateSoA].ID, r.Versions[api.GateSoA].Status = "soa2", api.VersionDraft
+			r.Versions[api.GateSoA].ID, r.Versions[api.GateSoA].Status, r.Versions[api.GateSoA].ContentSHA256 = "soa2", api.VersionDraft, "other"
 		}, Void},
+		"a new draft with the same content": {func(r *Records) {
+			r.Versions[api.GateSoA].ID, r.Versions[api.GateSoA].Status = "soa2", api.VersionDraft
+		}, Approved},
+		"a draft with content rejected since": {func(r *Records) {
+			r.Versions[api.GateSoA].ID, r.Versions[api.GateSoA].Status = "soa3", api.VersionDraft
+			later, rejected := r.Approvals[0].DecidedAt.Add(time.Hour), r.Approvals[0]
+			rejected.TargetID, rejected.Status, rejected.DecidedAt, rejected.RequestedAt = "soa2", api.ApprovalRejected, &later, later
+			r.Approvals = append(r.Approvals, rejected)
+		}, Rejected},
 		"submitted again":    {func(r *Records) { r.Versions[api.GateSoA].Status = api.VersionUnderReview }, Pending},
 		"another's approval": {func(r *Records) { r.Approvals[0].Gate = api.GatePOAM }, Void},
 		"rejected": {func(r *Records) {

@@ -261,7 +261,7 @@ func frameworkCodes(codes api.RequirementCodes) []string {
 }
 
 // approvalAtGate returns the approval status of a gate. A decision counts only for the exact content that
-// was decided on.
+// was decided on, and also for a later draft with that content.
 func approvalAtGate(g api.Gate, r *Records) Approval {
 	out := Approval{Gate: g, State: NotDrafted}
 	v := r.Versions[g]
@@ -285,6 +285,12 @@ func approvalAtGate(g api.Gate, r *Records) Approval {
 			}
 		}
 	}
+	if same := approvalOfSameContent(g, r); v.Status == api.VersionDraft && same != nil {
+		out.State = Approved
+		if same.DecidedBy != nil {
+			out.By = sanitizeLine(same.DecidedBy.Name)
+		}
+	}
 	migrated := r.Assessment.MigratedAt != nil && v.CreatedAt.Before(*r.Assessment.MigratedAt)
 	switch {
 	case migrated, v.Status == api.VersionApproved && out.State != Approved:
@@ -298,6 +304,22 @@ func approvalAtGate(g api.Gate, r *Records) Approval {
 		out.State = Void // decided on, but changed since
 	}
 	return out
+}
+
+// approvalOfSameContent returns the last approval at a gate if it is about the content of the newest version and that
+// content hasn't been rejected since. Otherwise, it returns nil.
+func approvalOfSameContent(g api.Gate, r *Records) (last *api.Approval) {
+	for i := range r.Approvals {
+		a := &r.Approvals[i]
+		decides := a.Status == api.ApprovalApproved || a.Status == api.ApprovalRejected && a.TargetSHA256 == r.Versions[g].ContentSHA256
+		if a.Gate == g && !a.Void && decides && a.DecidedAt != nil && (last == nil || a.DecidedAt.After(*last.DecidedAt)) {
+			last = a
+		}
+	}
+	if last == nil || last.Status != api.ApprovalApproved || last.TargetSHA256 != r.Versions[g].ContentSHA256 {
+		return nil
+	}
+	return last
 }
 
 // Filter restricts the facts to frameworks and domains; an empty list doesn't restrict them.

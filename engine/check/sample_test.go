@@ -46,6 +46,7 @@ func sampleRecords() *Records {
 			VersionNumber: 1,
 			Status:        api.ApprovalApproved,
 			RequestedAt:   now,
+			DecidedAt:     &now,
 			DecidedBy:     &api.Actor{Name: "Ada"},
 		}
 	}

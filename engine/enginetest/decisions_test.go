@@ -209,7 +209,7 @@ func TestDecisionsSurvive(t *testing.T) {
 	}
 }
 
-func (b *bench) latestSoA(t *testing.T, assessment string) *api.SoAVersion {
+func (b *bench) latestSoA(t testing.TB, assessment string) *api.SoAVersion {
 	t.Helper()
 	l, err := b.Assessments.ListSoA(
 		t.Context(),

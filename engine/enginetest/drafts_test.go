@@ -81,13 +81,27 @@ func (b *bench) uploadAll(t testing.TB, assessment string, evidence fs.FS) {
 	}
 }
 
+// soaItems returns the items of the newest Statement of Applicability.
 func (b *bench) soaItems(t testing.TB, assessment string) []api.SoAItem {
 	t.Helper()
 	d, err := b.Assessments.Snapshot(t.Context(), b.by, assessment)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.SoAItems
+	if d.SoA == nil {
+		return nil
+	}
+	newest := b.latestSoA(t, assessment).ID
+	if d.SoA.ID == newest {
+		return d.SoAItems
+	}
+	in := &api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: newest}}
+	in.Limit = api.MaxListLimit
+	l, err := b.Assessments.ListSoAItems(t.Context(), b.by, in)
+	if err != nil || len(l.Data) != d.SoA.ItemCount {
+		t.Fatalf("%d items, %v", len(l.Data), err)
+	}
+	return l.Data
 }
 
 // TestSameEvidenceSameDrafts checks that drafts don't depend on the order in which documents are

@@ -22,6 +22,15 @@ type deliverable struct {
 	asked bool
 	// fresh is true if the newest version was drafted from the current versions it depends on.
 	fresh bool
+	// content is the hash of the newest version, and approvedContent that of the last version approved, unless the same
+	// content was rejected since.
+	content, approvedContent string
+}
+
+// isCovered reports whether the newest version is a draft with the content of the approved one, so that it needs no other
+// approval.
+func (d *deliverable) isCovered() bool {
+	return d.status == api.VersionDraft && d.content != "" && d.content == d.approvedContent
 }
 
 // model is a simple model of the lifecycle: the assessment's state and the newest version of each
@@ -95,10 +104,13 @@ func (m *model) move(to api.State) api.ErrorCode {
 			if d.status == api.VersionRejected {
 				return api.CodeInvalidState
 			}
-			if d.status == api.VersionDraft {
+			if d.status == api.VersionDraft && !d.isCovered() {
 				d.status, d.asked = api.VersionUnderReview, true
 			}
 		case s.approved, api.StateClosed:
+			if d.isCovered() {
+				break
+			}
 			if d.status == api.VersionDraft && to == s.approved { // edited or drafted since: it is submitted
 				d.status, d.asked = api.VersionUnderReview, true
 			}
@@ -188,8 +200,8 @@ func (x *machine) step(r *rand.Rand) {
 		if x.target[g] == "" {
 			return
 		}
-		switch d.status {
-		case api.VersionDraft:
+		switch {
+		case d.status == api.VersionDraft && !closed:
 			d.status, d.asked = api.VersionUnderReview, true
 			if m.state == stages[g].drafted {
 				m.state, m.bySubmission = stages[g].review, true
@@ -220,7 +232,13 @@ func (x *machine) step(r *rand.Rand) {
 		}
 		if d.asked {
 			d.asked, d.status = false, api.VersionApproved
-			if op == "reject" {
+			switch {
+			case op != "reject":
+				d.approvedContent = d.content
+			case d.approvedContent == d.content:
+				d.approvedContent = ""
+				fallthrough
+			default:
 				d.status = api.VersionRejected
 				m.back(g)
 			}
@@ -245,7 +263,7 @@ func (x *machine) step(r *rand.Rand) {
 			want = api.CodeInvalidState
 		} else {
 			again := op == "regenerate" && x.target[g] != ""
-			decided := d.status == api.VersionUnderReview || d.status == api.VersionApproved
+			decided := d.status == api.VersionUnderReview || d.status == api.VersionApproved || d.isCovered()
 			err = x.draft(g, again)
 			// A version under review or approved is kept if the new draft is the same.
 			if again && decided && g != api.GatePOAM && x.head(g).VersionNumber == d.version {
@@ -384,6 +402,7 @@ func (x *machine) check() {
 			}
 			continue
 		}
+		d.content = head.ContentSHA256
 		if head.VersionNumber != d.version || head.Status != d.status {
 			x.t.Fatalf(
 				"after %v version %d of the %s is %s, the model %d %s",
