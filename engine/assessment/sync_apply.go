@@ -43,8 +43,27 @@ type SyncedDeliverable interface {
 	// was decided on is copied to a new version. If there is a newer version, the change applies to
 	// the matching item in it, like a user's edit.
 	ApplyChanges(tx *store.Tx, by api.Caller, assessment, id string, changes map[string]merge.Change) ([]merge.Conflict, error)
-	// AddItem adds an item to a draft version.
-	AddItem(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) error
+	// AddItem adds an item to a draft version. It merges what users decided here into it; decided are the decisions made
+	// elsewhere, as ListDecisions returns them there. Fields that were decided on both sides are returned as conflicts.
+	AddItem(
+		tx *store.Tx,
+		by api.Caller,
+		assessment string,
+		fields map[string]json.RawMessage,
+		decided map[string]merge.Change,
+	) ([]merge.Conflict, error)
+	// ListDecisions returns the fields of an item in which users' decisions differ from those in the version before.
+	ListDecisions(tx *store.Tx, org, item string) (map[string]merge.Change, error)
+	// AddItemsFromHere adds to a version drafted elsewhere the items that it lacks because users added them here or decided
+	// on them, according to changedSince. base is the number of the version that the draft was made from. Plan items
+	// aren't added; the codes of their controls are returned.
+	AddItemsFromHere(
+		tx *store.Tx,
+		by api.Caller,
+		version string,
+		base int,
+		changedSince func(item string) (bool, error),
+	) (omitted []string, err error)
 	// DeleteItem deletes an item from a draft version, unless the item was changed here; in that
 	// case, it returns the conflict.
 	DeleteItem(tx *store.Tx, by api.Caller, assessment, id string, base map[string]json.RawMessage) (*merge.Conflict, error)
@@ -253,29 +272,35 @@ func (k deliverableType[V, I]) ApplyChanges(
 		k.recordItemChange(tx, by, it, merged, map[string]any{"offline": true}))
 }
 
-func (k deliverableType[V, I]) AddItem(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) error {
+func (k deliverableType[V, I]) AddItem(
+	tx *store.Tx,
+	by api.Caller,
+	assessment string,
+	fields map[string]json.RawMessage,
+	decided map[string]merge.Change,
+) (conflicts []merge.Conflict, err error) {
 	var i I
 	if err := merge.FillRecord(fields, &i); err != nil {
-		return err
+		return nil, err
 	}
 	it := k.item(&i)
 	it.OrganizationID = by.OrganizationID
 	if it.AssessmentID != assessment || it.ID == "" {
-		return api.Invalid("assessment_id", "the item belongs to another assessment")
+		return nil, api.Invalid("assessment_id", "the item belongs to another assessment")
 	}
 	if err := k.validateItem(&i); err != nil {
-		return err
+		return nil, err
 	}
 	v, err := k.getVersion(tx, by.OrganizationID, it.VersionID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	head := k.version(&v)
 	if head.AssessmentID != assessment {
-		return api.NotFound(k.gate.Title()+" version", it.VersionID)
+		return nil, api.NotFound(k.gate.Title()+" version", it.VersionID)
 	}
 	if head.Status != api.VersionDraft {
-		return api.Conflict(
+		return nil, api.Conflict(
 			"version %d of the %s is %s; items can't be added",
 			head.VersionNumber,
 			k.gate.Title(),
@@ -283,12 +308,15 @@ func (k deliverableType[V, I]) AddItem(tx *store.Tx, by api.Caller, assessment s
 		)
 	}
 	if there, err := k.items.Has(tx, by.OrganizationID, it.ID); err != nil || there {
-		return cmp.Or(err, errorIfExists(there, it.ID))
+		return nil, cmp.Or(err, errorIfExists(there, it.ID))
+	}
+	if conflicts, err = k.mergeHere(tx, by.OrganizationID, &v, &i, decided); err != nil {
+		return nil, err
 	}
 	if k.recount != nil {
 		k.recount(&i)
 	}
-	return k.items.Insert(tx, by.OrganizationID, &i)
+	return conflicts, k.items.Insert(tx, by.OrganizationID, &i)
 }
 
 func (k deliverableType[V, I]) DeleteItem(

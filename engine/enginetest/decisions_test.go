@@ -9,19 +9,31 @@ import (
 	"testing/fstest"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 // TestDecisionsSurvive checks that after any sequence of edits, confirmations, undos, corrections, drafts, changed
-// frameworks, new documents, copies into another assessment, edits in a clone and syncs, each line has the values that a
-// user last gave it, or a conflict lists both values if it was edited on both sides. A new
+// frameworks, new documents, copies into another assessment, edits and drafts in a clone and syncs, each line has the values
+// that a user last gave it, or a conflict lists both values if it was edited on both sides. A new
 // draft may ask the user to confirm a decision again, but doesn't change it. A line that a user confirmed as drafted has
 // the same status or is asked again.
 func TestDecisionsSurvive(t *testing.T) {
+	seeds := []uint64{2, 10}
+	if longtest.Enabled() {
+		seeds = []uint64{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+	}
+	for _, seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { checkDecisionsSurvive(t, seed) })
+	}
+}
+
+func checkDecisionsSurvive(t *testing.T, seed uint64) {
+	t.Helper()
 	type decision struct {
 		status api.Implementation
 		note   string
 	}
-	b, laptop, rng, ctx := newSyncEngine(t), newSyncEngine(t), rand.New(rand.NewPCG(40, 2)), t.Context()
+	b, laptop, rng, ctx := newSyncEngine(t), newSyncEngine(t), rand.New(rand.NewPCG(40, seed)), t.Context()
 	current := b.assess(
 		t,
 		"lgpd",
@@ -44,15 +56,6 @@ func TestDecisionsSurvive(t *testing.T) {
 		conflicts, err := b.Sync.ListConflicts(ctx, b.by, &api.SyncConflictsInput{AssessmentID: current.ID})
 		mustSucceed(t, err)
 		news := conflicts.Data[:len(conflicts.Data)-known] // newest first
-		if slices.ContainsFunc(news, func(c api.SyncConflict) bool { return c.Kind == "version" }) {
-			for code := range decided { // both sides have drafted, and the version that isn't the latest is kept
-				unknown[code] = true
-			}
-			for code := range confirmed {
-				unknown[code] = true
-			}
-			decided, confirmed = map[string]decision{}, map[string]api.Implementation{}
-		}
 		there := map[string]bool{}
 		for _, i := range b.soaItems(t, current.ID) {
 			there[i.ControlCode] = true
@@ -71,6 +74,13 @@ func TestDecisionsSurvive(t *testing.T) {
 		}
 		known, offline, before = len(conflicts.Data), map[string]decision{}, maps.Clone(decided)
 	}
+	clone := func() {
+		if cloned != current.ID {
+			laptop.cloneFrom(t, b, current.ID)
+			laptop.sync(t, b, current.ID)
+			known, cloned, before = 0, current.ID, maps.Clone(decided)
+		}
+	}
 	statuses := []api.Implementation{api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented}
 	steps := 16
 	if !testing.Short() {
@@ -80,8 +90,8 @@ func TestDecisionsSurvive(t *testing.T) {
 		a := api.AssessmentInput{AssessmentID: current.ID}
 		what := []string{
 			"edit", "edit", "confirm", "confirm", "undo", "undo", "correct", "frameworks", "draft", "document", "carry", "approve",
-			"offline", "offline", "sync",
-		}[rng.IntN(15)]
+			"offline", "offline", "offline draft", "sync",
+		}[rng.IntN(16)]
 		if what == "undo" && last != "edit" && last != "confirm" {
 			what = "edit"
 		}
@@ -101,12 +111,11 @@ func TestDecisionsSurvive(t *testing.T) {
 			decided[i.ControlCode] = d
 			delete(confirmed, i.ControlCode)
 			delete(unknown, i.ControlCode)
+		case "offline draft":
+			clone()
+			_, err = laptop.Assessments.DraftSoA(ctx, laptop.by, &api.DraftSoAInput{AssessmentInput: a})
 		case "offline":
-			if cloned != current.ID {
-				laptop.cloneFrom(t, b, current.ID)
-				laptop.sync(t, b, current.ID)
-				known, cloned, before = 0, current.ID, maps.Clone(decided)
-			}
+			clone()
 			items := laptop.soaItems(t, current.ID)
 			i := items[rng.IntN(len(items))]
 			d := decision{statuses[rng.IntN(len(statuses))], fmt.Sprint("note ", step)}

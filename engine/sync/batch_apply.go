@@ -471,14 +471,22 @@ func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, chang
 		return err
 	}
 	changedVersions[id] = t.gate
+	base := intFromJSON(l.Record["version_number"]) - 1
+	r.drafts[id] = base
 	if !clash {
 		return nil
 	}
+	stored, _, err := t.read(tx, r.target.org, l.Key)
+	if err != nil {
+		return err
+	}
+	other := intFromJSON(stored["version_number"]) - 1
 	return r.storeAndPublishConflict(tx, &api.SyncConflict{
 		Kind: api.ConflictVersion, Table: t.name, RecordID: id, Label: t.gate.Title(), Field: "version_number",
-		Base: newConflictSide(nil), Remote: newConflictSide(nil), Clone: r.cloneSide(l, l.Record["version_number"]),
+		Base: newConflictSide(intToJSON(base)), Remote: newConflictSide(intToJSON(other)), Clone: r.cloneSide(l, l.Record["version_number"]),
 		Message: fmt.Sprintf(
-			"a version of the %s was created both here and offline; the offline version is now the latest, and the other version is kept as the previous one",
+			"a version of the %s was created both here and offline; the offline version is now the latest and includes users' decisions from "+
+				"here, and the other version is kept as the previous one",
 			t.gate.Title(),
 		),
 	}, false)
@@ -492,15 +500,23 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, changedV
 			r.out.Applied--
 			return nil // already reported with its version
 		}
+		if _, known := r.drafts[version]; !known {
+			base, err := r.findDraftBase(tx, t.gate, version)
+			if err != nil {
+				return err
+			}
+			r.drafts[version] = base
+		}
 		f := maps.Clone(l.Record)
 		if err := t.fillLocalFields(r.target, f, nil); err != nil {
 			return err
 		}
-		if err := assessment.Synced(t.gate).AddItem(tx, r.by, r.batch.AssessmentID, f); err != nil {
+		conflicts, err := assessment.Synced(t.gate).AddItem(tx, r.by, r.batch.AssessmentID, f, l.Fields)
+		if err != nil {
 			return err
 		}
 		changedVersions[version] = t.gate
-		return nil
+		return r.recordFieldConflicts(tx, t, l, conflicts, recordIDFromKey(l.Key), "")
 	case opDelete:
 		c, err := assessment.Synced(t.gate).DeleteItem(tx, r.by, r.batch.AssessmentID, recordIDFromKey(l.Key), l.Record)
 		if err != nil || c == nil {
@@ -533,6 +549,55 @@ func recordIDFromKey(key []byte) string {
 	}
 	id, _ := parts[0].(string)
 	return id
+}
+
+// findDraftBase returns the number of the version that a version was drafted from, for a version added by an earlier batch.
+func (r *batchApplier) findDraftBase(tx *store.Tx, gate api.Gate, version string) (int, error) {
+	for c, err := range store.SyncConflicts.By("assessment").Scan(tx, r.target.org, store.Prefix(r.batch.AssessmentID)) {
+		if err != nil {
+			return 0, err
+		}
+		if c.Kind == api.ConflictVersion && c.RecordID == version {
+			return intFromJSON(c.Base.Value), nil
+		}
+	}
+	f, _, err := tableForGate(gate, versionTable).read(tx, r.target.org, store.K(version).Bytes())
+	return intFromJSON(f["version_number"]) - 1, err
+}
+
+// addItemsFromHere adds to the versions drafted offline the items that users added here or decided on since the clone's
+// last sync.
+func (r *batchApplier) addItemsFromHere(tx *store.Tx, versions map[string]api.Gate) error {
+	org := r.target.org
+	replica, err := store.SyncReplicas.Get(tx, org, r.batch.AssessmentID, r.batch.ReplicaID)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(versions)) {
+		base, drafted := r.drafts[id]
+		if !drafted {
+			continue
+		}
+		delete(r.drafts, id)
+		t := tableForGate(versions[id], itemTable)
+		omitted, err := assessment.Synced(t.gate).AddItemsFromHere(tx, r.by, id, base, func(item string) (bool, error) {
+			row, err := store.SyncLogEntries.Get(tx, org, r.batch.AssessmentID, t.name, store.K(item).Bytes())
+			return err == nil && row.Sequence > replica.Since && row.Sequence <= r.lastSequence, ignoreNotFound(err)
+		})
+		if err != nil {
+			return err
+		}
+		for _, code := range omitted {
+			if err := r.storeAndPublishConflict(tx, &api.SyncConflict{
+				Kind: api.ConflictRefused, Table: t.name, Label: code, Base: newConflictSide(nil), Remote: newConflictSide(nil), Clone: newConflictSide(nil),
+				Message: fmt.Sprintf("an item for %s was changed here, but the %s drafted offline doesn't have it; its previous version keeps the change",
+					code, t.gate.Title()),
+			}, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // rehashVersionsAndRecordArtifacts recomputes the hashes of the versions in changedVersions, whose

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/store"
 )
@@ -188,6 +189,11 @@ func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*ordered
 	case t.kind == contentTable || t.kind == itemTable || t.kind == writeOnceTable:
 		if err := t.setEdit(one, is, was, exists); err != nil {
 			return nil, err
+		}
+		if t.kind == itemTable && one.line.Op == opInsert {
+			if one.line.Fields, err = assessment.Synced(t.gate).ListDecisions(tx, org, stringFromJSON(is["id"])); err != nil {
+				return nil, err
+			}
 		}
 	case t.kind == versionTable && was == nil:
 		one.rank, one.order = rankAction, stringFromJSON(is["id"])

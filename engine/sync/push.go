@@ -92,6 +92,10 @@ type batchApplier struct {
 	out *api.PushedSync
 	// voidApprovals and refusedVersions hold approvals and versions that were rejected.
 	voidApprovals, refusedVersions map[string]bool
+	// drafts holds the versions drafted offline whose items are being added, with the number of the version that each was
+	// made from. lastSequence is the number of the last change before the batch.
+	drafts       map[string]int
+	lastSequence int64
 }
 
 // readRepeatedResult checks that the batch is the clone's next one. If it was already applied, done is
@@ -276,6 +280,11 @@ func (r *batchApplier) apply(tx *store.Tx) error {
 // applyLines applies the batch's changes in order.
 func (r *batchApplier) applyLines(tx *store.Tx) error {
 	sealed := map[string]api.Gate{}
+	r.drafts = map[string]int{}
+	var err error
+	if r.lastSequence, err = tx.LastSyncSequence(r.by.OrganizationID, r.batch.AssessmentID); err != nil {
+		return err
+	}
 	for i := range r.batch.lines {
 		l := &r.batch.lines[i]
 		if l.Table != "" {
@@ -284,7 +293,7 @@ func (r *batchApplier) applyLines(tx *store.Tx) error {
 			}
 		}
 		if l.Op == opSubmit || l.Op == opDecide || l.Op == opTransition {
-			if err := r.rehashVersionsAndRecordArtifacts(tx, sealed); err != nil {
+			if err := errors.Join(r.addItemsFromHere(tx, sealed), r.rehashVersionsAndRecordArtifacts(tx, sealed)); err != nil {
 				return err
 			}
 		}
@@ -295,6 +304,11 @@ func (r *batchApplier) applyLines(tx *store.Tx) error {
 		}
 		if err != nil {
 			return fmt.Errorf("change %d of batch %d: %w", i+1, r.batch.Counter, err)
+		}
+	}
+	if !r.batch.More { // otherwise, items of the last version may follow
+		if err := r.addItemsFromHere(tx, sealed); err != nil {
+			return err
 		}
 	}
 	return r.rehashVersionsAndRecordArtifacts(tx, sealed)
