@@ -133,3 +133,45 @@ func BenchmarkFigures(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCarry measures the creation of an assessment from an earlier one in which every line of the whole catalog was
+// decided (target: 1 s for 1,468 lines), and the following draft of the Statement of Applicability.
+func BenchmarkCarry(b *testing.B) {
+	w := newBench(b)
+	w.importLargest(b)
+	a := w.assess(b, "", policy, api.StateSoADrafted)
+	v := w.latestSoA(b, a.ID)
+	status := api.PartiallyImplemented
+	for _, where := range []string{"true", `applicability == "applicable"`} {
+		edit := &api.EditSoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: v.ID}}
+		edit.Body.Where = where
+		if edit.Body.Set.Owner, edit.Body.Set.Note = api.Some("Head of IT"), api.Some("Seen"); where != "true" {
+			edit.Body.Set.ImplementationStatus = &status
+		}
+		if _, err := w.Assessments.EditSoAItems(b.Context(), w.by, edit); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var creating, drafting time.Duration
+	rounds := 0
+	for b.Loop() {
+		in := &api.CreateAssessmentInput{}
+		in.Body.Name, in.Body.From = fmt.Sprint("Year ", rounds), a.ID
+		began := time.Now()
+		next, err := w.Assessments.Create(b.Context(), w.by, in)
+		if err != nil || next.CarriedFrom.Decisions[api.GateSoA] != v.ItemCount {
+			b.Fatalf("%d of %d lines, %v", next.CarriedFrom.Decisions[api.GateSoA], v.ItemCount, err)
+		}
+		creating += time.Since(began)
+		began = time.Now()
+		of := &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: next.ID}}
+		if _, err := w.Assessments.DraftSoA(b.Context(), w.by, of); err != nil {
+			b.Fatal(err)
+		}
+		drafting += time.Since(began)
+		rounds++
+	}
+	b.ReportMetric(float64(v.ItemCount), "lines")
+	b.ReportMetric(float64(creating.Milliseconds())/float64(rounds), "ms/carry")
+	b.ReportMetric(float64(drafting.Milliseconds())/float64(rounds), "ms/draft")
+}
