@@ -248,15 +248,15 @@ func (k deliverableType[V, I]) applyEdit(
 	if err != nil {
 		return nil, err
 	}
+	before := slices.Clone(items)
 	for n := range items {
-		before := items[n]
-		was, err := toFields(&before)
+		was, err := toFields(&before[n])
 		if err != nil {
 			return nil, err
 		}
 		fields, err := change(&items[n])
 		if err != nil {
-			return nil, addItemToError(err, k.item(&before))
+			return nil, addItemToError(err, k.item(&before[n]))
 		}
 		if it := k.item(&items[n]); e.UndoOf != "" { // also restores who edited which fields
 			it.Revision++
@@ -269,13 +269,19 @@ func (k deliverableType[V, I]) applyEdit(
 			return nil, err
 		}
 		e.Lines = append(e.Lines, line)
+	}
+	hash, err := k.hashEdited(tx, cache, by.OrganizationID, e.VersionID, string(stored), items)
+	if err != nil {
+		return nil, err
+	}
+	for n := range items {
 		if err := errors.Join(k.items.Put(tx, by.OrganizationID, &items[n]),
-			k.auditItemChange(tx, by, k.item(&items[n]), fields, e, statusChange(&before, &items[n]))); err != nil {
+			k.auditItemChange(tx, by, k.item(&items[n]), e.Lines[n].Fields, e, statusChange(&before[n], &items[n]))); err != nil {
 			return nil, err
 		}
 	}
 	addAuthor(k.version(&v), by)
-	return items, errors.Join(k.saveEdited(tx, cache, by, &v, string(stored), items), insertEdit(tx, by, e))
+	return items, errors.Join(insertEdit(tx, by, e), k.saveEdited(tx, cache, by, &v, hash))
 }
 
 // recordEditInTimeline writes an edit to the timeline as a single event, although the audit trail

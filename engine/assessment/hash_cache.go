@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -84,43 +85,63 @@ func (c *hashCache) trim() (trimmed bool) {
 	return true
 }
 
-// saveEdited recomputes the item count and the hash of a version of which only the given items have changed, and saves
-// it. stored is the JSON of the version as it was before.
-func (k deliverableType[V, I]) saveEdited(tx *store.Tx, cache *hashCache, by api.Caller, v *V, stored string, changed []I) error {
-	head := k.version(v)
-	h := cache.takeEntry(head.ID, stored)
-	var items []I
-	first := 0 // the first item to hash
-	if h != nil {
-		items = h.items.([]I)
-		first = len(items)
-		for n := range changed {
-			id := k.item(&changed[n]).ID
-			at := slices.IndexFunc(items, func(i I) bool { return k.item(&i).ID == id })
-			if at < 0 {
-				h = nil
-				break
-			}
-			h.size -= len(h.canonical[at])
-			items[at], h.canonical[at] = changed[n], nil
-			first = min(first, at)
-		}
-	}
+// editedHash is the hash of an edited version. It is computed while the edit is being stored, because hashing a large
+// version takes about as long.
+type editedHash[I any] struct {
+	cached *hashedVersion
+	items  []I
+	done   chan struct{} // closed once sum and err are set
+	sum    string
+	err    error
+}
+
+// hashEdited starts to compute the hash of a version of which only the given items have changed. stored is the JSON of
+// the version as it was before.
+func (k deliverableType[V, I]) hashEdited(tx *store.Tx, cache *hashCache, org, version, stored string, changed []I) (*editedHash[I], error) {
+	h := cache.takeEntry(version, stored)
 	if h == nil {
-		var err error
-		if items, err = k.readItems(tx, by.OrganizationID, head.ID); err != nil {
-			return err
+		items, err := k.readItems(tx, org, version)
+		if err != nil {
+			return nil, err
 		}
-		h, first = &hashedVersion{id: head.ID, items: items, canonical: make([][]byte, len(items))}, 0
+		h = &hashedVersion{id: version, items: items, canonical: make([][]byte, len(items))}
 	}
-	sum, err := k.hashFrom(h, items, first)
-	if err != nil {
-		return err
+	items := h.items.([]I)
+	first := len(items) // the first changed item
+	for n := range changed {
+		id, at := k.item(&changed[n]).ID, 0
+		for at < len(items) && k.item(&items[at]).ID != id {
+			at++
+		}
+		if at == len(items) {
+			return nil, fmt.Errorf("hashing the %s: item %s: %w", k.gate.Title(), id, store.ErrNotFound)
+		}
+		b, err := k.canonicalJSON(changed[n])
+		if err != nil {
+			return nil, err
+		}
+		h.size += len(b) - len(h.canonical[at])
+		items[at], h.canonical[at] = changed[n], b
+		first = min(first, at)
 	}
-	head.ItemCount, head.ContentSHA256 = len(items), sum
+	out := &editedHash[I]{cached: h, items: items, done: make(chan struct{})}
+	go func() {
+		defer close(out.done)
+		out.sum, out.err = k.hashFrom(h, items, first)
+	}()
+	return out, nil
+}
+
+// saveEdited saves a version with the hash and the counts that follow from its edited items.
+func (k deliverableType[V, I]) saveEdited(tx *store.Tx, cache *hashCache, by api.Caller, v *V, edited *editedHash[I]) error {
+	head, h := k.version(v), edited.cached
 	if k.summarize != nil {
-		k.summarize(v, items)
+		k.summarize(v, edited.items)
 	}
+	if <-edited.done; edited.err != nil {
+		return edited.err
+	}
+	head.ItemCount, head.ContentSHA256 = len(edited.items), edited.sum
 	head.UpdatedAt = tx.Now()
 	if err := k.saveVersionAndArtifact(tx, by, v); err != nil {
 		return err
