@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/scf-service/service/engine/llm"
 	"github.com/scf-service/service/examples/harbor"
 	"github.com/scf-service/service/internal/testutil/modeltest"
+	"github.com/scf-service/service/store"
 )
 
 // tour calls operations one after another, validates each call against the OpenAPI document, and records which
@@ -34,11 +36,17 @@ type tour struct {
 	org  string
 	path map[string]string // parameters by name
 	done map[string]bool
-	took map[string]operationTime // the total by operation
+	took map[string]operationCost // the total by operation
+	// countsReads makes the tour count what operations read from the store, without reading ahead.
+	countsReads bool
 }
 
-// operationTime is the time that an operation took, and the processor time that this process needed meanwhile.
-type operationTime struct{ elapsed, cpu time.Duration }
+// operationCost is the time that an operation took, the processor time that this process needed meanwhile, and the
+// number of values and pairs that were read from the store.
+type operationCost struct {
+	elapsed, cpu time.Duration
+	reads        int64
+}
 
 func newTour(t *testing.T) *tour {
 	return tourOf(t, tourServer(t), func(h http.Handler) http.Handler { return validateExchanges(t, h) })
@@ -75,7 +83,7 @@ func tourOf(t *testing.T, s *daemon.Server, wrap func(http.Handler) http.Handler
 		org:  localOrganization(t, h),
 		path: map[string]string{},
 		done: map[string]bool{},
-		took: map[string]operationTime{},
+		took: map[string]operationCost{},
 	}
 }
 
@@ -89,7 +97,12 @@ func (r *tour) send(op *api.Operation, query, kind string, body io.Reader, heade
 		}
 		return url.PathEscape(v)
 	})
-	req := httptest.NewRequestWithContext(r.t.Context(), op.Method, path+query, body)
+	ctx := r.t.Context()
+	var reads atomic.Int64
+	if r.countsReads {
+		ctx = store.WithReadCounter(ctx, &reads)
+	}
+	req := httptest.NewRequestWithContext(ctx, op.Method, path+query, body)
 	req.Header.Set(api.TenantHeader, r.org)
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
@@ -101,7 +114,7 @@ func (r *tour) send(op *api.Operation, query, kind string, body io.Reader, heade
 	began, cpu := time.Now(), cpuTime(r.t)
 	r.h.ServeHTTP(w, req)
 	total := r.took[op.ID]
-	r.took[op.ID] = operationTime{total.elapsed + time.Since(began), total.cpu + cpuTime(r.t) - cpu}
+	r.took[op.ID] = operationCost{total.elapsed + time.Since(began), total.cpu + cpuTime(r.t) - cpu, total.reads + reads.Load()}
 	return w
 }
 

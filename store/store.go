@@ -209,10 +209,7 @@ func (db *DB) SchemaVersion() int { return db.meta.Schema }
 // the space of deleted data can't be reused while it runs.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	return db.driver.View(ctx, func(k kv.KV) error {
-		if n, ok := ctx.Value(readsKey{}).(*atomic.Int64); ok {
-			k = readCounter{k, n}
-		}
-		tx := db.newTx(ctx, k, false)
+		tx := db.newTx(ctx, countReads(ctx, k), false)
 		defer func() { tx.ended = true }()
 		return fn(tx)
 	})
@@ -233,7 +230,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 			counted = &countingKV{KV: k}
 			k = counted
 		}
-		tx := db.newTx(ctx, k, true)
+		tx := db.newTx(ctx, countReads(ctx, k), true)
 		began = tx.now
 		tx.changedTables = map[string]bool{}
 		defer func() { tx.ended = true }()

@@ -46,10 +46,18 @@ func (db *DB) ObserveUpdates(f func(time.Duration)) { db.observeUpdate.Store(&f)
 
 type readsKey struct{}
 
-// WithReadCounter returns a context with which View adds the number of its reads to n. Reads are values read by key,
-// and pairs returned by scans. It is for tests.
+// WithReadCounter returns a context with which View and Update add the number of their reads to n. Reads are values read
+// by key, and pairs returned by scans. It is for tests, and nothing is read ahead then.
 func WithReadCounter(ctx context.Context, n *atomic.Int64) context.Context {
 	return context.WithValue(ctx, readsKey{}, n)
+}
+
+// countReads returns k, or a wrapper that counts its reads if the context is one of WithReadCounter.
+func countReads(ctx context.Context, k kv.KV) kv.KV {
+	if n, ok := ctx.Value(readsKey{}).(*atomic.Int64); ok {
+		return readCounter{k, n}
+	}
+	return k
 }
 
 // readCounter is a kv.KV that counts what a transaction reads.
