@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment/merge"
@@ -554,9 +555,9 @@ func addAuthor(head *api.DeliverableVersion, by api.Caller) {
 }
 
 // markEdited records who changed which fields of an item.
-func markEdited(tx *store.Tx, by api.Caller, it *api.Item, fields []string) {
+func markEdited(now time.Time, by api.Caller, it *api.Item, fields []string) {
 	it.Revision++
-	it.UpdatedAt = tx.Now()
+	it.UpdatedAt = now
 	it.EditedBy = &by.Actor.Name
 	confirmCarried(it, by.Actor.Name, fields)
 	for _, f := range fields {

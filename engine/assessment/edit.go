@@ -30,7 +30,16 @@ func editItem[V, I any](
 	after func(tx *store.Tx, e *store.Edit, before, after *I) error,
 ) (*I, error) {
 	var out I
+	expected := k.expectEdit(&s.hashes, by, itemID, change)
+	defer func() {
+		if expected != nil {
+			k.cancelExpected(&s.hashes, expected)
+		}
+	}()
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		if expected != nil {
+			tx.ReadAhead("edit " + expected.cached.id)
+		}
 		item, err := k.items.Get(tx, by.OrganizationID, itemID)
 		if err != nil {
 			return store.ToNotFound(err, k.gate.Title()+" item", itemID)
@@ -57,7 +66,9 @@ func editItem[V, I any](
 			return err // invalid or unchanged: nothing to reopen
 		}
 		e := newEdit(tx, by, &a, k.gate)
-		edited, err := k.applyEdit(tx, &s.hashes, by, &a, v, e, []I{item}, change)
+		hash := expected
+		expected = nil // used up
+		edited, err := k.applyEdit(tx, &s.hashes, by, &a, v, e, []I{item}, change, hash)
 		if err != nil {
 			return err
 		}
@@ -157,7 +168,7 @@ func editItems[V, I any](
 			return nil
 		}
 		e := newEdit(tx, by, &a, k.gate)
-		if _, err := k.applyEdit(tx, &s.hashes, by, &a, v, e, selected, change); err != nil {
+		if _, err := k.applyEdit(tx, &s.hashes, by, &a, v, e, selected, change, nil); err != nil {
 			return err
 		}
 		return errors.Join(k.recordEditInTimeline(tx, by, e), k.completeResult(tx, by, out, e))
@@ -221,7 +232,8 @@ func (k deliverableType[V, I]) tryChange(v *V, item, tried *I, change func(*I) (
 // applyEdit applies a change to items of version v, one after the other, and returns the changed
 // items. A version under review is withdrawn. If a decision was made on the version, the change is
 // made in a copy, which becomes the next version. An audit record is written for each item; the
-// edit e describes how to undo the change.
+// edit e describes how to undo the change. expected is the hash of the edited version if it is being computed already, or
+// nil.
 func (k deliverableType[V, I]) applyEdit(
 	tx *store.Tx,
 	cache *hashCache,
@@ -231,6 +243,7 @@ func (k deliverableType[V, I]) applyEdit(
 	e *store.Edit,
 	items []I,
 	change func(*I) ([]string, error),
+	expected *editedHash[I],
 ) ([]I, error) {
 	switch head := k.version(&v); head.Status {
 	case api.VersionUnderReview:
@@ -262,7 +275,7 @@ func (k deliverableType[V, I]) applyEdit(
 			it.Revision++
 			it.UpdatedAt = tx.Now()
 		} else {
-			markEdited(tx, by, it, fields)
+			markEdited(tx.Now(), by, it, fields)
 		}
 		line, err := newEditLine(k.item(&items[n]), was, &items[n], fields)
 		if err != nil {
@@ -270,7 +283,7 @@ func (k deliverableType[V, I]) applyEdit(
 		}
 		e.Lines = append(e.Lines, line)
 	}
-	hash, err := k.hashEdited(tx, cache, by.OrganizationID, e.VersionID, string(stored), items)
+	hash, err := k.hashEdited(tx, cache, by.OrganizationID, e.VersionID, string(stored), items, expected)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package assessment
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding"
 	"encoding/hex"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/store"
@@ -56,6 +58,17 @@ func (c *hashCache) takeEntry(id, stored string) *hashedVersion {
 	return h
 }
 
+// takeEntryWith removes and returns the entry that matches, or returns nil if there is none.
+func (c *hashCache) takeEntryWith(match func(*hashedVersion) bool) *hashedVersion {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := slices.IndexFunc(c.entries, match)
+	if at < 0 {
+		return nil
+	}
+	return c.evictEntry(at)
+}
+
 func (c *hashCache) evictEntry(at int) *hashedVersion {
 	h := c.entries[at]
 	c.entries, c.size = slices.Delete(c.entries, at, at+1), c.size-h.size
@@ -93,11 +106,96 @@ type editedHash[I any] struct {
 	done   chan struct{} // closed once sum and err are set
 	sum    string
 	err    error
+
+	// The rest is for an expected edit: the position of its item, and what is replaced there.
+	at        int
+	item      I
+	canonical []byte
 }
 
-// hashEdited starts to compute the hash of a version of which only the given items have changed. stored is the JSON of
-// the version as it was before.
-func (k deliverableType[V, I]) hashEdited(tx *store.Tx, cache *hashCache, org, version, stored string, changed []I) (*editedHash[I], error) {
+// startHash starts to compute the hash of h, of which the items before first have not changed.
+func (k deliverableType[V, I]) startHash(h *hashedVersion, items []I, first int) *editedHash[I] {
+	e := &editedHash[I]{cached: h, items: items, done: make(chan struct{})}
+	go func() {
+		defer close(e.done)
+		e.sum, e.err = k.hashFrom(h, items, first)
+	}()
+	return e
+}
+
+// positionOf returns the index of the item with this ID, or -1.
+func (k deliverableType[V, I]) positionOf(items []I, id string) int {
+	for n := range items {
+		if k.item(&items[n]).ID == id {
+			return n
+		}
+	}
+	return -1
+}
+
+// expectEdit starts to compute the hash that a version will have if the cached state of an item is the stored one and
+// nothing prevents the change, before anything is read. It returns nil if the item is not cached or would not change. The
+// result must be passed to hashEdited or cancelExpected.
+func (k deliverableType[V, I]) expectEdit(cache *hashCache, by api.Caller, id string, change func(*I) ([]string, error)) *editedHash[I] {
+	at := -1
+	h := cache.takeEntryWith(func(h *hashedVersion) bool {
+		items, ok := h.items.([]I)
+		if ok {
+			at = k.positionOf(items, id)
+		}
+		return ok && at >= 0 && k.item(&items[at]).OrganizationID == by.OrganizationID
+	})
+	if h == nil {
+		return nil
+	}
+	items := h.items.([]I)
+	var changed I // shares nothing with the cached item
+	var fields []string
+	b, err := json.Marshal(items[at])
+	if err == nil {
+		err = json.Unmarshal(b, &changed)
+	}
+	if err == nil {
+		fields, err = change(&changed)
+	}
+	if err == nil {
+		markEdited(time.Time{}, by, k.item(&changed), fields)
+		b, err = k.canonicalJSON(changed)
+	}
+	if err != nil || len(fields) == 0 {
+		cache.putEntry(h)
+		return nil
+	}
+	before, canonical := items[at], h.canonical[at]
+	items[at], h.canonical[at] = changed, b
+	e := k.startHash(h, items, at)
+	e.at, e.item, e.canonical = at, before, canonical
+	return e
+}
+
+// cancelExpected returns the entry of an edit that was not made as expected to the cache.
+func (k deliverableType[V, I]) cancelExpected(cache *hashCache, e *editedHash[I]) {
+	<-e.done
+	h := e.cached
+	e.items[e.at], h.canonical[e.at] = e.item, e.canonical
+	h.states = h.states[:min(len(h.states), e.at/itemsPerState+1)]
+	cache.putEntry(h)
+}
+
+// hashEdited starts to compute the hash of a version of which only the given items have changed, unless expected is
+// computing it. stored is the JSON of the version as it was before.
+func (k deliverableType[V, I]) hashEdited(
+	tx *store.Tx, cache *hashCache, org, version, stored string, changed []I, expected *editedHash[I],
+) (*editedHash[I], error) {
+	if expected != nil {
+		b, err := k.canonicalJSON(changed[0])
+		if err == nil && len(changed) == 1 && expected.cached.stored == stored && bytes.Equal(b, expected.cached.canonical[expected.at]) {
+			expected.items[expected.at] = changed[0]
+			expected.cached.size += len(b) - len(expected.canonical)
+			return expected, nil
+		}
+		k.cancelExpected(cache, expected)
+	}
 	h := cache.takeEntry(version, stored)
 	if h == nil {
 		items, err := k.readItems(tx, org, version)
@@ -109,11 +207,9 @@ func (k deliverableType[V, I]) hashEdited(tx *store.Tx, cache *hashCache, org, v
 	items := h.items.([]I)
 	first := len(items) // the first changed item
 	for n := range changed {
-		id, at := k.item(&changed[n]).ID, 0
-		for at < len(items) && k.item(&items[at]).ID != id {
-			at++
-		}
-		if at == len(items) {
+		id := k.item(&changed[n]).ID
+		at := k.positionOf(items, id)
+		if at < 0 {
 			return nil, fmt.Errorf("hashing the %s: item %s: %w", k.gate.Title(), id, store.ErrNotFound)
 		}
 		b, err := k.canonicalJSON(changed[n])
@@ -124,12 +220,7 @@ func (k deliverableType[V, I]) hashEdited(tx *store.Tx, cache *hashCache, org, v
 		items[at], h.canonical[at] = changed[n], b
 		first = min(first, at)
 	}
-	out := &editedHash[I]{cached: h, items: items, done: make(chan struct{})}
-	go func() {
-		defer close(out.done)
-		out.sum, out.err = k.hashFrom(h, items, first)
-	}()
-	return out, nil
+	return k.startHash(h, items, first), nil
 }
 
 // saveEdited saves a version with the hash and the counts that follow from its edited items.

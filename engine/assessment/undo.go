@@ -328,7 +328,7 @@ func (k deliverableType[V, I]) undo(
 		to := k.item(i)
 		to.TenantRecord, to.AssessmentID, to.VersionID, to.Revision = it.TenantRecord, it.AssessmentID, it.VersionID, it.Revision
 		return fields[n], nil
-	}); err != nil {
+	}, nil); err != nil {
 		return nil, err
 	}
 	now := tx.Now()

@@ -13,7 +13,8 @@ import (
 )
 
 // BenchmarkEdit measures edits of single items, at random positions in a version with as many items as the largest
-// available catalog has controls, in a data folder and on PostgreSQL. cpu-ms is the processor time of this process.
+// available catalog has controls, in a data folder and on PostgreSQL. cpu-ms is the processor time of this process. p10 says
+// the most about the program on a busy machine.
 func BenchmarkEdit(b *testing.B) {
 	for name, onPostgres := range map[string]bool{"bolt": false, "postgres": true} {
 		b.Run(name, func(b *testing.B) {
@@ -36,18 +37,18 @@ func BenchmarkEdit(b *testing.B) {
 			const edits = 400
 			for round := 0; b.Loop(); round++ {
 				cpu := processorTime(b)
-				p50, p95 := w.timeEdits(b, items, edits, round)
+				took := w.timeEdits(b, items, edits, round)
 				b.ReportMetric((processorTime(b)-cpu).Seconds()*1000/edits, "cpu-ms")
-				b.ReportMetric(milliseconds(p50), "p50-ms")
-				b.ReportMetric(milliseconds(p95), "p95-ms")
+				for _, percent := range []int{10, 50, 95} {
+					b.ReportMetric(milliseconds(took[edits*percent/100]), fmt.Sprintf("p%d-ms", percent))
+				}
 			}
 		})
 	}
 }
 
-// timeEdits edits an item n times, each at random, and returns the median and the 95th percentile of the times. The round
-// makes values new.
-func (b *bench) timeEdits(t testing.TB, items []api.SoAItem, n, round int) (p50, p95 time.Duration) {
+// timeEdits edits a random item n times, and returns the sorted times. The round makes values new.
+func (b *bench) timeEdits(t testing.TB, items []api.SoAItem, n, round int) []time.Duration {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
 	took := make([]time.Duration, n)
@@ -59,5 +60,5 @@ func (b *bench) timeEdits(t testing.TB, items []api.SoAItem, n, round int) (p50,
 		took[i] = time.Since(began)
 	}
 	slices.Sort(took)
-	return took[n/2], took[n*95/100]
+	return took
 }

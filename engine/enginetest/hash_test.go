@@ -68,12 +68,18 @@ func TestDraftsAreHashedAsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	drafts()
-	// After an edit, only what it changed is read and encoded.
+	// After an edit, only what it changed is read and encoded. The hash is computed before it is certain that the edit
+	// will be made.
 	for n, at := range []int{7, 7, 40, 2, 33, 40} {
-		if _, err := b.setOwner(t, b.soaItems(t, a.ID)[at].ID, fmt.Sprint("Owner ", n), api.Match{}); err != nil {
-			t.Fatal(err)
+		item := b.soaItems(t, a.ID)[at]
+		_, err := b.setOwner(t, item.ID, "Nobody", api.Match{IfMatch: fmt.Sprint(item.Revision + 1)})
+		wantCode(t, "an edit of another revision", err, api.CodeValidation)
+		for range 2 { // the second edit changes nothing
+			if _, err := b.setOwner(t, item.ID, fmt.Sprint("Owner ", n), api.Match{}); err != nil {
+				t.Fatal(err)
+			}
+			check()
 		}
-		check()
 	}
 	if _, err := b.Assessments.Undo(ctx, b.by, &api.UndoInput{AssessmentInput: *in}); err != nil {
 		t.Fatal(err)
