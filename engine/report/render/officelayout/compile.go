@@ -428,7 +428,7 @@ func (l *compiler) parseLoop(n *node, t *tag) (*eachItem, scopeType) {
 	if typ.Kind() != reflect.Slice && typ.Kind() != reflect.Map {
 		return fail(&unknownName{"only lists can be repeated", "write {{#if " + t.rest + "}}, or use a list"})
 	}
-	out, item := &eachItem{list: list}, scopeType{typ: typ.Elem(), loop: true}
+	out, item := &eachItem{place: fmt.Sprintf(" at %s, {{%s}}", l.locationOf(n), t.source), list: list}, scopeType{typ: typ.Elem(), loop: true}
 	for len(p.tokens) > 0 {
 		switch word := p.nextToken(); word {
 		case "as":

@@ -38,7 +38,9 @@ type executor struct {
 	printed bool
 	// repeated is set in all rounds of a loop except the first.
 	repeated bool
-	images   *imageStore
+	// loop is where the innermost loop is in the layout; empty outside of loops.
+	loop   string
+	images *imageStore
 	// part is the part being written, which gets relationships; media is the path from it to the
 	// folder of pictures.
 	part  *part
@@ -72,12 +74,12 @@ func (x *executor) countSteps(n int) (mayContinue bool) {
 	x.steps += n
 	switch {
 	case x.steps > maxSteps:
-		x.err = stopError("the layout takes more than %d steps; check for nested loops over long lists", maxSteps)
+		x.err = x.stop("the layout takes more than %d steps; check for nested loops over long lists", maxSteps)
 	case x.finished+x.out.Len() > maxOutput:
-		x.err = stopError("the output exceeds %s; check for nested loops over long lists", wording.FormatByteSize(maxOutput))
+		x.err = x.stop("the output exceeds %s; check for nested loops over long lists", wording.FormatByteSize(maxOutput))
 	case before>>12 != x.steps>>12:
 		if err := x.ctx.Err(); errors.Is(err, context.DeadlineExceeded) {
-			x.err = stopError("the layout takes longer than %v", maxDuration)
+			x.err = x.stop("the layout takes longer than %v", maxDuration)
 		} else if err != nil {
 			x.err = err
 		}
@@ -85,9 +87,9 @@ func (x *executor) countSteps(n int) (mayContinue bool) {
 	return x.err == nil
 }
 
-// stopError returns the error for a layout that was stopped because of a limit.
-func stopError(format string, args ...any) error {
-	return api.Invalid("layout", "the processing of the layout was stopped: %s", fmt.Sprintf(format, args...))
+// stop returns the error for a layout that was stopped because of a limit.
+func (x *executor) stop(format string, args ...any) error {
+	return api.Invalid("layout", "the processing of the layout was stopped%s: %s", x.loop, fmt.Sprintf(format, args...))
 }
 
 // op is an instruction of a compiled layout.
@@ -109,6 +111,8 @@ type (
 	conditional struct{ branches []conditionalBranch }
 	// eachItem runs its body for each item of a list or map.
 	eachItem struct {
+		// place is where the loop is, as part of a sentence.
+		place     string
 		list      expression
 		where     expression
 		limit     int
@@ -224,6 +228,9 @@ func (o eachItem) items(x *executor) (out []scopeValue) {
 }
 
 func (o eachItem) run(x *executor) {
+	around := x.loop
+	x.loop = o.place
+	defer func() { x.loop = around }()
 	items := o.items(x)
 	if len(items) == 0 {
 		x.run(o.els)
