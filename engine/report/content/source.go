@@ -40,8 +40,8 @@ type Source struct {
 	// Earlier is the assessment to compare with; nil if there is none. Its own Earlier is nil.
 	Earlier *Source
 
-	// AuditHead is the end of the organization's audit trail when the data was read, or nil if it
-	// is not shown.
+	// AuditHead is the organization's last audit record that is not about a report or an export when
+	// the data was read, or nil if it is not shown.
 	AuditHead *api.AuditHead
 
 	// Brand is the look of the organization's reports.
@@ -49,8 +49,8 @@ type Source struct {
 
 	// Tool is the program and its version, such as "service 0.1.0".
 	Tool string
-	// AsOf is the date of the report's data: the time of the assessment's last activity. It
-	// determines whether items are overdue.
+	// AsOf is the date of the report's data: the time of the assessment's last activity, not counting
+	// reports. It determines whether items are overdue.
 	AsOf time.Time
 }
 
