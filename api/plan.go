@@ -1,5 +1,7 @@
 package api
 
+import "strings"
+
 // POAMVersion is one version of the plan of action and milestones.
 type POAMVersion struct {
 	DeliverableVersion
@@ -61,6 +63,33 @@ type POAMItem struct {
 // IsOpen reports whether an item still needs work.
 func (i *POAMItem) IsOpen() bool {
 	return i.Status == "open" || i.Status == "in_progress" || i.Status == "blocked"
+}
+
+// ShortAction returns a short description of what the item requires. If a user wrote the corrective action, it returns
+// that text.
+func (i *POAMItem) ShortAction() string {
+	if i.IsManual("corrective_action") {
+		return i.CorrectiveAction
+	}
+	title := i.ControlTitle
+	if title == "" {
+		title = i.ControlCode
+	}
+	title = "“" + strings.TrimRight(title, ".") + "”"
+	switch i.ActionType {
+	case "document":
+		if strings.HasPrefix(i.ControlTitle, "Rules ") {
+			return "Document and approve " + title
+		}
+		return "Document and approve the rules for " + title
+	case "implement":
+		return "Implement " + title
+	case "collect_evidence":
+		return "Provide evidence of " + title + ", or implement it"
+	case "monitor":
+		return "Measure and track " + title
+	}
+	return "Close the gaps in " + title
 }
 
 // IsClosedPOAMStatus reports whether a plan item with this status needs no further work.

@@ -250,7 +250,7 @@ func (a *app) poamListItems() *cobra.Command {
 					optional(column("status")),
 				}, func(i api.POAMItem) []string {
 					return []string{
-						i.POAMCode, i.ControlCode, string(i.Severity), i.CorrectiveAction, i.DescribeOwner(i.Owner),
+						i.POAMCode, i.ControlCode, string(i.Severity), i.ShortAction(), i.DescribeOwner(i.Owner),
 						string(i.CurrentDueDate()), prose.Humanize(i.Effort), prose.Humanize(i.Status),
 					}
 				})

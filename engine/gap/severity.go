@@ -3,6 +3,7 @@ package gap
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/internal/prose"
@@ -58,10 +59,10 @@ func RateSeverity(
 		}
 	}
 	reason := fmt.Sprintf(
-		"weight %d × (0.4 + 0.6 × %.0f%% missing) × %.2f for %s + %.1f for %s = %.2f; critical from %.0f, high from %.0f, "+
+		"weight %d × (0.4 + 0.6 × %s%% missing) × %.2f for %s + %.1f for %s = %.2f; critical from %.0f, high from %.0f, "+
 			"medium from %.1f, low from %.0f",
 		weight,
-		missingShare*100,
+		formatShare(missingShare),
 		factor,
 		prose.Humanize(status),
 		extra,
@@ -83,4 +84,9 @@ func RateSeverity(
 		}
 	}
 	return severity, math.Round(points*100) / 100, reason + "."
+}
+
+// formatShare returns a share as a percentage without its sign, exact enough for readers to recompute the points from it.
+func formatShare(share float64) string {
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", 100*share), "0"), ".")
 }

@@ -67,9 +67,10 @@ func (b *Budget) outweighs(o *Budget) bool {
 
 const (
 	moneyWords = `(?:budgets?|fund(?:s|ing)|money|spend(?:ing)?|expenditures?|expenses|purchas(?:e|es|ing)|procurements?|investments?)`
-	// generalPurpose matches the stated purpose of the money in sentences that are not about a single purchase.
+	// generalPurpose matches the stated purpose of the money in sentences that are not about a single purchase. It matches
+	// "IT", but not "it", which refers to a single thing named before.
 	generalPurpose = `(?:\s+(?:is|are|will|be|of|on|for|in|any|all|the|new|additional|further|extra|other|information|cyber|` +
-		`cyber-?security|security|it|ict|tools?|tooling|products?|software|services?|technology|projects?|measures?|improvements?|` +
+		`cyber-?security|security|(?-i:IT)|ict|tools?|tooling|products?|software|services?|technology|projects?|measures?|improvements?|` +
 		`controls?|work|purchases?|spending|money|or|and|available|approved|planned|allocated|foreseen|released|expected|possible|` +
 		`allowed|permitted|granted|spent|frozen|suspended|stopped|paused|hold|made|can|may|shall|must|there))*`
 	// startDate matches the date from which money is available. Its groups are: "end of", the quarter as a figure, the

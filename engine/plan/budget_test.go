@@ -21,6 +21,8 @@ func TestBudgetStart(t *testing.T) {
 		"The spending freeze is in force until the third quarter of 2027.":              "",
 		"A spending freeze for all projects until the third quarter of 2027 was agreed": "2027-07-01",
 		"No budget before 2027 for security tools.":                                     "2027-01-01",
+		"There is no budget for it before 2027.":                                        "",
+		"There is no budget for IT before 2027.":                                        "2027-01-01",
 		"There is no budget for the new SIEM before 2027.":                              "",
 		"No budget before 2027 for the replacement of the badge readers.":               "",
 		"If there is no budget before 2027, the work waits.":                            "",

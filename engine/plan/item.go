@@ -245,8 +245,11 @@ func acceptanceCriteria(c api.Control, f api.Finding, goal MaturityGoal) []strin
 		!maturity.LacksCriteria(criteria) {
 		out = append(out, fmt.Sprintf("Level %d is reached: ", goal.Target)+strings.TrimRight(text.CollapseSpace(criteria), ".")+".")
 	}
-	return append(out, "Verified by someone other than the owner.")
+	return append(out, verifiedByOthers)
 }
+
+// verifiedByOthers is the last acceptance criterion of every drafted item.
+const verifiedByOthers = "Verified by someone other than the owner."
 
 const maxExpectedEvidence = 8
 

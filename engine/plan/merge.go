@@ -106,7 +106,7 @@ func mergeItem(into, it api.POAMItem) api.POAMItem {
 	}
 	into.Weakness += " " + it.Weakness
 	into.CorrectiveAction += " " + it.CorrectiveAction
-	into.AcceptanceCriteria = union(into.AcceptanceCriteria, it.AcceptanceCriteria)
+	into.AcceptanceCriteria = union(withoutVerification(into.AcceptanceCriteria), it.AcceptanceCriteria)
 	into.ExpectedEvidence = union(into.ExpectedEvidence, it.ExpectedEvidence)
 	into.TargetLevel = max(into.TargetLevel, it.TargetLevel)
 	codes := api.RequirementCodes{}
@@ -117,6 +117,12 @@ func mergeItem(into, it api.POAMItem) api.POAMItem {
 	}
 	into.RequirementCodes = codes
 	return into
+}
+
+// withoutVerification returns acceptance criteria without the last one that every drafted item has, so that it remains
+// the last one after more are added.
+func withoutVerification(criteria []string) []string {
+	return slices.DeleteFunc(slices.Clone(criteria), func(s string) bool { return s == verifiedByOthers })
 }
 
 // union returns the elements of a followed by the elements of b that aren't in a.

@@ -27,7 +27,7 @@ func (v *Report) annexSection() []block.Block {
 	}
 	f.AddList("Standards", v.frameworkNames())
 	st := v.approvalStatus(api.GateSoA)
-	f.Add("Version", block.Text(fmt.Sprintf("%d of %s", v.SoA.VersionNumber, wording.FormatLongDate(v.SoA.CreatedAt))))
+	f.Add("Version", block.Text(fmt.Sprintf("%d of %s", v.SoA.VersionNumber, wording.FormatDate(v.SoA.CreatedAt))))
 	if st.approved {
 		f.Add("Approved", block.UserText(v.describeApproval(st)))
 	} else {

@@ -103,7 +103,7 @@ func (v *Report) writeAnswer(s *Story) []string {
 	if n := v.countOpenActions(); n > 0 {
 		third := fmt.Sprintf("The plan has %s, with an estimated effort of %s", prose.Count(n, "action", "actions"), s.Effort)
 		if last := v.lastDueDate(); last != "" {
-			third += " until " + formatLongDate(last)
+			third += " until " + string(last)
 		}
 		switch asks := v.evidenceRequests(); {
 		case asks == n:

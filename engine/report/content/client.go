@@ -156,7 +156,7 @@ func (v *Report) postureTable() block.Table {
 func (v *Report) briefSection() []block.Block {
 	s := v.Story()
 	t := block.Table{
-		Caption: "Key risks, worst first", Empty: v.explainNoRisks(),
+		Caption: v.riskTableCaption(), Empty: v.explainNoRisks(),
 		Columns: []block.Column{
 			{Name: "Risk", Width: 6},
 			{Name: "Worst", Width: 4},
@@ -215,6 +215,8 @@ func (v *Report) risksSection() []block.Block {
 	}
 	if n := len(s.Risks); n > 1 && s.Risks[n-1].ID == unprovenRisk {
 		last = strings.TrimSuffix(last, ".") + ", so missing evidence comes last."
+	} else if n > 1 && s.Risks[0].ID == unprovenRisk {
+		last = " Most measures could not be judged, so missing evidence comes first; what the evidence shows follows, worst first."
 	}
 	out := []block.Block{
 		block.NewPara("", fmt.Sprintf("The gap analysis has %s requiring action, leading to %s%s.%s",
@@ -240,9 +242,17 @@ func (v *Report) risksSection() []block.Block {
 		prose.JoinAnd(left), s.appendixName(TemplateGapAnalysis))))
 }
 
+// riskTableCaption returns the caption of a table of the key risks, which states their order.
+func (v *Report) riskTableCaption() string {
+	if all := v.Story().Risks; len(all) > 1 && all[0].ID == unprovenRisk {
+		return "Key risks: first what could not be judged, then the others, worst first"
+	}
+	return "Key risks, worst first"
+}
+
 // riskTable returns a table of the key risks, with one row for each.
 func (v *Report) riskTable() block.Table {
-	t := block.Table{Caption: "Key risks, worst first", Columns: []block.Column{
+	t := block.Table{Caption: v.riskTableCaption(), Columns: []block.Column{
 		{Name: "No.", Width: 2, Number: true},
 		{Name: "Risk", Width: 8},
 		{Name: "Worst finding", Width: 4},
@@ -422,8 +432,8 @@ func (v *Report) profilesSection() []block.Block {
 	silent := block.Table{Caption: "Domains without enough evidence to judge any measure", Columns: []block.Column{
 		{Name: "Domain", Width: 7},
 		{Name: "Measures", Width: 3, Number: true},
-		{Name: "First action", Width: 10},
-		{Name: "Owner", Width: 6},
+		{Name: "First action", Width: 11},
+		{Name: "Owner", Width: 8},
 		{Name: "Due", Width: 4},
 	}}
 	for i := range s.Domains[:min(len(s.Domains), maxProfiles)] {
@@ -526,7 +536,7 @@ func (v *Report) standardsSection() []block.Block {
 		}
 		t := block.Table{
 			Caption: fmt.Sprintf("%s: requirements that need work, worst first", name),
-			Columns: []block.Column{{Name: "Requirement", Width: 9}, {Name: "Status", Width: 4}, {Name: "Measures", Width: 8}},
+			Columns: []block.Column{{Name: "Requirement", Width: 9}, {Name: "Status", Width: 5}, {Name: "Measures", Width: 7}},
 		}
 		for _, r := range open[:min(len(open), maxOpenRequirements)] {
 			var codes []string
@@ -596,11 +606,11 @@ func (v *Report) quarterTable(q *Quarter) block.Table {
 		Caption: fmt.Sprintf("%s: %s, %s", q.Name, prose.Count(q.Items, "action", "actions"), q.Effort),
 		Columns: []block.Column{
 			{Name: "Due", Width: 4},
-			{Name: "Action", Width: 13},
-			{Name: "Severity", Width: 4},
+			{Name: "Action", Width: 12},
+			{Name: "Severity", Width: 3},
 			{Name: "Closes", Width: 3, Number: true},
-			{Name: "Effort", Width: 3},
-			{Name: "Owner", Width: 6},
+			{Name: "Effort", Width: 4},
+			{Name: "Owner", Width: 9},
 		},
 	}
 	for _, a := range q.Actions {
@@ -635,7 +645,6 @@ func (v *Report) methodSection() []block.Block {
 	add("“Too little evidence” does not mean that a measure is missing.")
 	add("Severity combines the weight of the measure, the share of it that is missing, and the number of requirements " +
 		"that depend on it. Costs are not estimated.")
-	add(effortAssumption)
 	if v.Catalog.IsStarter {
 		add(StarterNotice)
 	}
@@ -666,7 +675,7 @@ func (v *Report) describeScore() string {
 
 // appendicesSection returns a list of the appendices with their letters.
 func (v *Report) appendicesSection() []block.Block {
-	t := block.Table{Caption: "Appendices", Columns: []block.Column{
+	t := block.Table{Caption: "Content of the appendices", Columns: []block.Column{
 		{Name: "Appendix", Width: 3},
 		{Name: "Title", Width: 7},
 		{Name: "Lines", Width: 2, Number: true},

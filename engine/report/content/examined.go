@@ -77,6 +77,8 @@ func (v *Report) examinedSection() []block.Block {
 		switch names := s.silentDomains(); {
 		case len(names) == len(s.Domains):
 			line += fmt.Sprintf(", in all %s", prose.Count(len(names), "domain", "domains"))
+		case len(names) > maxNamedDomains:
+			line += fmt.Sprintf(", including all measures in %s, which “Results by domain” lists", prose.Count(len(names), "domain", "domains"))
 		case len(names) > 0:
 			line += fmt.Sprintf(", including all measures in %s: %s", prose.Count(len(names), "domain", "domains"), strings.Join(names, "; "))
 		}
@@ -97,6 +99,9 @@ func (v *Report) examinedSection() []block.Block {
 	}
 	return out
 }
+
+// maxNamedDomains is the maximum number of domains without evidence that a sentence names.
+const maxNamedDomains = 6
 
 // ownerOfEach is shown in place of the owners of evidence that several people have to provide.
 const ownerOfEach = "the owner of each measure"
@@ -145,7 +150,7 @@ func (v *Report) listWanted() (out []wantedEvidence) {
 // wantedTable returns a table of the evidence to provide.
 func wantedTable(all []wantedEvidence) block.Table {
 	t := block.Table{Caption: "Evidence to provide", Columns: []block.Column{
-		{Name: "Evidence", Width: 12}, {Name: "Measures affected", Width: 4, Number: true}, {Name: "Ask", Width: 8},
+		{Name: "Evidence", Width: 11}, {Name: "Measures", Width: 3, Number: true}, {Name: "Ask", Width: 10},
 	}}
 	differ := slices.ContainsFunc(all, func(w wantedEvidence) bool { return w.controls != 1 })
 	if !differ {

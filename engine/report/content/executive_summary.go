@@ -60,7 +60,7 @@ func (v *Report) describeSubject() string {
 		subject = "The assessment “" + v.Assessment.Name + "”"
 	}
 	s := fmt.Sprintf("%s examines compliance with %s using the controls of %s, as of %s.",
-		subject, against, v.CatalogName(), wording.FormatLongDate(v.AsOf))
+		subject, against, v.CatalogName(), wording.FormatDate(v.AsOf))
 	switch {
 	case read+len(unread) == 0 && len(v.removedCitedDocuments()) == 0:
 		s += " No documents have been provided as evidence."
@@ -278,17 +278,9 @@ func (v *Report) describePlan() string {
 	}
 	s += "."
 	if first != "" {
-		s += fmt.Sprintf(" The first is due on %s, the last on %s.", formatLongDate(first), formatLongDate(last))
+		s += fmt.Sprintf(" The first is due on %s, the last on %s.", first, last)
 	}
 	return s
-}
-
-// formatLongDate formats a date for running text, with the month spelled out.
-func formatLongDate(d api.Date) string {
-	if t, ok := parseDate(d); ok {
-		return wording.FormatLongDate(t)
-	}
-	return string(d)
 }
 
 // isOverdue reports whether an item is open and its due date is before the as-of date of the report.

@@ -81,16 +81,20 @@ func (v *Report) ganttBlocks() []block.Block {
 			Name:  "Item",
 			Width: 4,
 		},
-		{Name: "Control", Width: 7},
+		{Name: "Control", Width: 9},
 		{Name: "Severity", Width: 4},
 		{Name: "In plan since", Width: 4},
 		{Name: "Due", Width: 4},
-		{Name: "Milestones", Width: 9},
+		{Name: "Milestones (described with each item)", Width: 8},
 	}}
 	for _, r := range rows {
 		var stones []string
 		for _, m := range r.item.Milestones {
-			stones = append(stones, fmt.Sprintf("%s, %s, %s", m.DueDate, m.Title, wording.Humanize(m.Status)))
+			stone := string(m.DueDate)
+			if m.Status != "open" {
+				stone += " (" + wording.Humanize(m.Status) + ")"
+			}
+			stones = append(stones, stone)
 		}
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
 			{v.anchors.link("plan", r.item.POAMCode)},
@@ -101,7 +105,7 @@ func (v *Report) ganttBlocks() []block.Block {
 			),
 			block.NoBreak(wording.ISODateOrEmpty(&r.from)),
 			block.NoBreak(string(r.item.CurrentDueDate())),
-			block.Prose(wording.OrDefault(strings.Join(stones, "\n"), "none")),
+			block.Text(wording.OrDefault(strings.Join(stones, ", "), "none")),
 		}})
 	}
 	return []block.Block{t, v.ganttChart(rows)}
@@ -199,17 +203,18 @@ func (v *Report) ganttChart(rows []ganttRow) block.Picture {
 		}
 	}
 	y := bottom + 26
-	d.Height = d.AddLegend(keys, 200, y, right)
-	d.Add(
-		append(
-			diamondShapes(8, y+6, true),
-			drawing.Label{X: 18, Y: y + 10.5, Size: drawing.SmallLabelSize, Text: "milestone completed", Color: drawing.Ink},
+	x := 8.0
+	for _, k := range []struct {
+		name string
+		done bool
+	}{{"milestone completed", true}, {"open milestone", false}} {
+		d.Add(append(
+			diamondShapes(x, y+6, k.done),
+			drawing.Label{X: x + 10, Y: y + 10.5, Size: drawing.SmallLabelSize, Text: k.name, Color: drawing.Ink},
 		)...)
-	d.Add(
-		append(
-			diamondShapes(118, y+6, false),
-			drawing.Label{X: 128, Y: y + 10.5, Size: drawing.SmallLabelSize, Text: "open milestone", Color: drawing.Ink},
-		)...)
+		x += 10 + drawing.TextWidth(k.name, drawing.SmallLabelSize, false)*1.1 + 20
+	}
+	d.Height = d.AddLegend(keys, x, y, right)
 	d.Description = "Each bar runs from when an item was added to the plan to its due date. " + strings.Join(descriptions, "; ") + "."
 	return block.Picture{Drawing: d}
 }
@@ -318,7 +323,8 @@ func (v *Report) planAgeTable() block.Table {
 		name := "unknown"
 		if i < len(ageBrackets) {
 			name = ageBrackets[i].name + " ago"
-		} else if sumInts(by) == 0 {
+		}
+		if sumInts(by) == 0 {
 			continue
 		}
 		b := &block.Bar{Max: float64(most), Mark: -1, Label: fmt.Sprintf("%s: %d", name, sumInts(by))}

@@ -155,13 +155,13 @@ func burnDownChart(start int, steps []burnDownStep) block.Picture {
 // lines from 0 to n.
 func roundGridStep(n int) int {
 	step := 1
-	for _, by := range []int{2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000} {
+	for _, by := range []int{2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000} {
 		if n/step <= 8 {
 			break
 		}
 		step = by
 	}
-	return max(step, n/8)
+	return step
 }
 
 // efforts lists the sizes of effort, smallest first.

@@ -9,6 +9,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 func (v *Report) poamSection() []block.Block {
@@ -50,6 +51,9 @@ func (v *Report) planStatusTable() block.Table {
 					late++
 				}
 			}
+		}
+		if all == 0 {
+			continue
 		}
 		r := block.Row{Cells: []block.Cell{block.Text(wording.Label(status)), block.Number(all), block.Number(late)}}
 		for _, s := range api.Severities {
@@ -123,10 +127,10 @@ func (v *Report) planTable() block.Table {
 		{Name: "Control", Width: 8},
 		{Name: "Severity", Width: 4},
 		{Name: "Priority", Width: 3, Number: true},
-		{Name: "Effort", Width: 3},
-		{Name: "Owner", Width: 5},
+		{Name: "Effort", Width: 4},
+		{Name: "Owner", Width: 8},
 		{Name: "Due", Width: 4},
-		{Name: "Status", Width: 5},
+		{Name: "Status", Width: 4},
 	}}
 	findings := map[string]int{}
 	for i := range v.Findings {
@@ -160,7 +164,7 @@ func (v *Report) planTable() block.Table {
 func (v *Report) planDetail(it *api.POAMItem) []block.Block {
 	var f block.Facts
 	f.AddText("Weakness", it.Weakness)
-	f.AddText("Corrective action", it.CorrectiveAction)
+	f.AddText("Corrective action", withoutListedParts(it))
 	if it.ActionType != "" {
 		f.Add("Action type", block.Text(wording.Label(it.ActionType)))
 	}
@@ -191,6 +195,27 @@ func (v *Report) planDetail(it *api.POAMItem) []block.Block {
 		return nil
 	}
 	return []block.Block{f}
+}
+
+var (
+	coveragePart = lazyregexp.New(` It must cover: .*?\.( First step: )`)
+	proofPart    = lazyregexp.New(` Proof: .*? Usual owner: [^.]*\.`)
+)
+
+// withoutListedParts returns the corrective action of an item without the parts that its other fields state: what has
+// to be covered, the proof, and the usual owner. A text that a user wrote is kept.
+func withoutListedParts(it *api.POAMItem) string {
+	s := it.CorrectiveAction
+	if it.IsManual("corrective_action") {
+		return s
+	}
+	if len(it.AcceptanceCriteria) > 0 {
+		s = coveragePart.ReplaceAllString(s, "$1")
+	}
+	if len(it.ExpectedEvidence) > 0 && ownerName(it) != "unassigned" {
+		s = proofPart.ReplaceAllString(s, "")
+	}
+	return s
 }
 
 func (v *Report) milestoneLines(it *api.POAMItem) (out []string) {

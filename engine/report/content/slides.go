@@ -99,7 +99,7 @@ func (v *Report) coverSlide() Slide {
 	if v.Assessment.Name != v.Story().Client {
 		out.Texts = append(out.Texts, SlideText{Text: v.Assessment.Name})
 	}
-	out.Texts = append(out.Texts, SlideText{Text: wording.FormatLongDate(v.AsOf)})
+	out.Texts = append(out.Texts, SlideText{Text: wording.FormatDate(v.AsOf)})
 	if v.Brand.Line != "" {
 		out.Texts = append(out.Texts, SlideText{Text: v.Brand.Line})
 	}
@@ -441,7 +441,7 @@ func (v *Report) decisionSlide() Slide {
 		}
 		due := ""
 		if r.StepDue != "" {
-			due = ", by " + formatLongDate(r.StepDue)
+			due = ", by " + string(r.StepDue)
 		}
 		out.Texts = append(out.Texts, SlideText{
 			Lead: r.Title + ": ", Text: shortenForCell(r.FirstStep) + " (" + wording.OrDefault(r.Owner, "owner open") + due + ")", Bullet: true,

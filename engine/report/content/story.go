@@ -84,7 +84,8 @@ type KeyRisk struct {
 	// Evidence is up to two quotes that show the risk.
 	Evidence []api.Evidence `json:"evidence"`
 	// Actions counts the open plan items that reduce the risk, which are due from FirstDue to
-	// LastDue. FirstStep, StepDue, Proof and Owner describe the action with the highest priority.
+	// LastDue. FirstStep, StepDue, Proof and Owner describe the first action, by priority, that closes a gap shown by
+	// the evidence, or the first action if there is none.
 	Actions     int      `json:"actions"`
 	firstAction string   // FirstStep without the part on how to begin
 	dateReason  string   // the evidence for the date of the first step; empty if the date is not from evidence
@@ -345,7 +346,7 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int, quoted map[strin
 	}
 	var missing, planned, partly, unknown []string
 	documents := map[string]bool{}
-	var first *api.POAMItem
+	var first, firstShown *api.POAMItem
 	var last api.Date
 	seen := map[*api.POAMItem]bool{}
 	for _, i := range at {
@@ -370,7 +371,13 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int, quoted map[strin
 			}
 		}
 		it := v.planByControl[f.ControlCode]
-		if it == nil || !it.IsOpen() || seen[it] {
+		if it == nil || !it.IsOpen() {
+			continue
+		}
+		if f.EvidencedRank() > 0 && (firstShown == nil || it.Priority < firstShown.Priority) {
+			firstShown = it
+		}
+		if seen[it] {
 			continue
 		}
 		seen[it] = true
@@ -385,7 +392,13 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int, quoted map[strin
 	}
 	r.Shown = len(missing) + len(planned) + len(partly)
 	r.Cause = describeRiskCause(missing, planned, partly, unknown)
-	if first != nil {
+	if len(r.Evidence) == 0 {
+		if e := v.firstDenial(at, quoted); e != nil {
+			quoted[e.Quote] = true
+			r.Evidence = append(r.Evidence, *e)
+		}
+	}
+	if first = cmp.Or(firstShown, first); first != nil {
 		r.firstAction, r.Owner, r.StepDue, r.LastDue = actionTitle(first), ownerName(first), first.CurrentDueDate(), last
 		r.FirstStep, r.dateReason = r.firstAction, wording.OrEmpty(first.Resources)
 		if _, step, ok := strings.Cut(first.CorrectiveAction, "First step: "); ok {
@@ -401,13 +414,30 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int, quoted map[strin
 
 // adverseQuote returns the first passage that clearly shows the gap and is neither from a document in documents nor
 // itself in quoted, or nil if there is none. A passage about plans shows a gap only if the whole measure is still
-// planned.
+// planned, and if the clause about the measure is the one that is planned.
 func adverseQuote(f *api.Finding, documents, quoted map[string]bool) *api.Evidence {
 	for i := range f.Evidence {
 		e := &f.Evidence[i]
-		adverse := e.Stance == "denies" && e.Score >= minDenialScore || e.Stance == "conflicts" || e.Stance == "plans" && f.Status == api.Planned
+		adverse := (e.Stance == "denies" && e.Score >= minDenialScore || e.Stance == "conflicts") && !deniesOnlyInSubject(e.Quote) ||
+			e.Stance == "plans" && f.Status == api.Planned && plansMatchingClause(e)
 		if adverse && e.Score >= minQuoteScore && len(e.Quote) <= maxQuoteLength && !documents[e.DocumentID+e.Filename] && !quoted[e.Quote] {
 			return e
+		}
+	}
+	return nil
+}
+
+// firstDenial returns the passage on which the first of the given findings that is not in place rests, or nil if there
+// is none. It is shown if no clearer passage is, so that readers can check what is said to be missing.
+func (v *Report) firstDenial(at []int, quoted map[string]bool) *api.Evidence {
+	for _, i := range at {
+		f := &v.Findings[i]
+		for k := range f.Evidence {
+			e := &f.Evidence[k]
+			if f.Status == api.NotImplemented && e.Stance == "denies" && len(e.Quote) <= maxQuoteLength && !quoted[e.Quote] &&
+				!deniesOnlyInSubject(e.Quote) {
+				return e
+			}
 		}
 	}
 	return nil
@@ -459,23 +489,12 @@ func formatMore(n int) string {
 	return fmt.Sprintf(" and %s more", prose.GroupThousands(n))
 }
 
-// actionTitle returns a short description of what a plan item requires.
+// actionTitle returns a short description of what a plan item requires: of a text that a user wrote, the first sentence.
 func actionTitle(it *api.POAMItem) string {
-	title := "“" + strings.TrimRight(wording.OrDefault(it.ControlTitle, it.ControlCode), ".") + "”"
-	switch it.ActionType {
-	case "document":
-		if strings.HasPrefix(it.ControlTitle, "Rules ") {
-			return "Document and approve " + title
-		}
-		return "Document and approve the rules for " + title
-	case "implement":
-		return "Implement " + title
-	case "collect_evidence":
-		return "Provide evidence of " + title + ", or implement it"
-	case "monitor":
-		return "Measure and track " + title
+	if it.IsManual("corrective_action") {
+		return strings.TrimSuffix(FirstSentence(it.CorrectiveAction), " …")
 	}
-	return "Close the gaps in " + title
+	return it.ShortAction()
 }
 
 // addDomainProfiles describes each domain that has applicable controls, weakest first. If domains can be compared,

@@ -170,7 +170,7 @@ func (v *Report) nextDueTable() block.Table {
 		{
 			Name:  "Due",
 			Width: 4,
-		}, {Name: "Item", Width: 3}, {Name: "Severity", Width: 4}, {Name: "Corrective action (summary)", Width: 13}, {Name: "Owner", Width: 4},
+		}, {Name: "Item", Width: 3}, {Name: "Severity", Width: 4}, {Name: "Action", Width: 12}, {Name: "Owner", Width: 7},
 	}, Empty: "The plan has no open items."}
 	for _, it := range v.openItemsByDueDate() {
 		if len(t.Rows) == maxTopFindings {
@@ -184,7 +184,7 @@ func (v *Report) nextDueTable() block.Table {
 			due,
 			{v.anchors.link("plan", it.POAMCode)},
 			block.Badge(string(it.Severity), wording.Label(string(it.Severity))),
-			block.Prose(FirstSentence(it.CorrectiveAction)),
+			block.UserText(actionTitle(it)),
 			block.UserText(ownerName(it)),
 		}})
 	}

@@ -48,7 +48,7 @@ func (v *Report) newTrend() *Trend {
 		return nil
 	}
 	t := &Trend{
-		Earlier: e.Assessment.Name, AsOf: wording.FormatLongDate(e.AsOf), Improved: []Change{}, Slipped: []Change{},
+		Earlier: e.Assessment.Name, AsOf: wording.FormatDate(e.AsOf), Improved: []Change{}, Slipped: []Change{},
 		CompliancePct:  [2]*float64{e.Summary.CompliancePct, v.Summary.CompliancePct},
 		CriticalOrHigh: [2]int{countGrave(e.Findings), countGrave(v.Findings)},
 	}

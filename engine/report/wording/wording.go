@@ -110,11 +110,12 @@ func TimeOrNotSpecified(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-func FormatLongDate(t time.Time) string {
+// FormatDate formats a date as reports show it, in text and in tables alike.
+func FormatDate(t time.Time) string {
 	if t.IsZero() {
 		return "an unspecified date"
 	}
-	return t.UTC().Format("2 January 2006")
+	return t.UTC().Format(time.DateOnly)
 }
 
 // OrEmpty returns the value of p, or "" if p is nil.
