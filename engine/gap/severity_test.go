@@ -1,6 +1,8 @@
 package gap
 
 import (
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,6 +37,22 @@ func TestSeverity(t *testing.T) {
 		"weight 9 × (0.4 + 0.6 × 25% missing) × 0.80 for partially implemented + 0.3 for 3 requirements = 4.26",
 	) {
 		t.Errorf("formula %q", why)
+	}
+	// The points can be recomputed from the printed factors.
+	for parts := 1; parts <= 12; parts++ {
+		for missing := range parts + 1 {
+			for weight := range 11 {
+				for status, factor := range statusFactors {
+					_, points, why := RateSeverity(weight, float64(missing)/float64(parts), 3, status)
+					_, after, _ := strings.Cut(why, "0.6 × ")
+					share, _, _ := strings.Cut(after, "% missing")
+					pct, err := strconv.ParseFloat(share, 64)
+					if again := float64(weight)*(0.4+0.6*pct/100)*factor + 0.3; err != nil || math.Abs(again-points) > 0.0055 {
+						t.Fatalf("%d/%d missing: %.4f, stated %.2f (%s, %v)", missing, parts, again, points, why, err)
+					}
+				}
+			}
+		}
 	}
 	// More weight, more missing or more requirements never lowers the severity.
 	for w := range 10 {

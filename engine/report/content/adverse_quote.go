@@ -10,12 +10,12 @@ import (
 var (
 	// subjectDenial matches sentences whose negation only limits their subject, such as "Weaknesses that have not yet led to
 	// an incident are reported".
-	subjectDenial = lazyregexp.New(`(?i)^(?:[\w'’-]+\s+){1,4}(?:that|which|who|whom|whose)\s[^,;.:]*\b(?:not|never|no|nobody|none)\b[^,;.:]*` +
-		`\s(?:are|is|was|were|must|shall|will|may|can|has to|have to)\s`)
+	subjectDenial = lazyregexp.New(`(?i)^(?:[\w'’-]+\s+){1,4}(?:that|which|who|whom|whose)\s[^,;.:]*` +
+		`\b(?:not|never|no|nobody|none)\b[^,;.:]*\s(?:are|is|was|were|must|shall|will|may|can|has to|have to)\s`)
 	negation = lazyregexp.New(`(?i)\b(?:not|never|no|nobody|none|neither|nor|without|cannot)\b|n['’]t\b`)
 	// futureWords match clauses that say what is planned.
 	futureWords = lazyregexp.New(`(?i)\b(?:will|shall|plan(?:s|ned|ning)?|intend(?:s|ed)?|schedul(?:es|ed)|propos(?:es|ed)|to\s+be(?:gin)?|` +
-		`going\s+to|next\s+(?:year|quarter|month)|by\s+(?:the\s+end\s+of\s+)?\S*\s?20\d\d|not\s+(?:yet\s+)?started|roadmap|until)\b`)
+		`going\s+to|next\s+(?:year|quarter|month)|20\d\d|not\s+(?:yet\s+)?started|roadmap|until)\b`)
 )
 
 // deniesOnlyInSubject reports whether a sentence negates only a part of its subject and therefore denies nothing.

@@ -23,6 +23,7 @@ func TestQuotesThatProveAGap(t *testing.T) {
 	for quote, want := range map[string]bool{
 		"Customs data moves to new message formats in 2027; authorities expect proof of data quality.": false,
 		"The customs interface moves in 2027; data quality will be measured from then on.":             true,
+		"Data quality rules are bought in the 2027 budget; their use is to begin in May.":              true,
 		"Rules for data quality are planned.":                                                          true,
 		"Engineering writes data quality rules by 2027-06-30.":                                         true,
 		"No.: 3; Work: Data quality; When: Q3 2027":                                                    true,

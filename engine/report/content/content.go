@@ -48,6 +48,8 @@ type Report struct {
 	coverage []frameworkCoverage
 	anchors  anchors
 	story    *Story // computed by Story
+	// soleProofs lists the controls by the only passage that shows their status; computed by describeSharedProof.
+	soleProofs map[string][]string
 	// unreadDocuments is the number of documents that were not read, or whose text in another language was not.
 	unreadDocuments int
 	// planByControl maps controls to the plan item that closes them.

@@ -309,6 +309,7 @@ func (v *Report) findingCard(i int) block.Card {
 	}
 	d.AddText("Condition", f.Condition)
 	d.AddText("Criteria", f.Criteria)
+	d.AddText("Proof", v.describeSharedProof(f))
 	d.AddText("Cause", f.Cause)
 	effect := f.Effect
 	if v.isForClients() && f.Source != "manual" && !f.IsManual("effect") {
@@ -352,6 +353,41 @@ func (v *Report) findingCard(i int) block.Card {
 			fmt.Sprintf("%s in the gap analysis workbook.", prose.Count(more, "more passage is", "more passages are"))))
 	}
 	return c
+}
+
+// soleProof identifies the only passage that shows the status of a finding that is planned or not implemented. It returns
+// "" if there is none, or more than one.
+func soleProof(f *api.Finding) string {
+	stance := map[api.Implementation]string{api.Planned: "plans", api.NotImplemented: "denies"}[f.Status]
+	key := ""
+	for _, e := range f.Evidence {
+		switch k := e.SHA256 + "\x00" + e.Quote; {
+		case e.Stance != stance || k == key:
+		case key != "":
+			return ""
+		default:
+			key = k
+		}
+	}
+	return key
+}
+
+// describeSharedProof returns a sentence that names the other findings whose status rests on the same single passage, or
+// "" if there are none.
+func (v *Report) describeSharedProof(f *api.Finding) string {
+	if v.soleProofs == nil {
+		v.soleProofs = map[string][]string{}
+		for i := range v.Findings {
+			if key := soleProof(&v.Findings[i]); key != "" {
+				v.soleProofs[key] = append(v.soleProofs[key], v.Findings[i].ControlCode)
+			}
+		}
+	}
+	others := slices.DeleteFunc(slices.Clone(v.soleProofs[soleProof(f)]), func(code string) bool { return code == f.ControlCode })
+	if len(others) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The only passage that shows this status is also the only one for %s.", formatFirstCodes(others, 6))
 }
 
 // withoutRiskCodes returns a drafted effect without the sentence that lists the codes of risks in the catalog,

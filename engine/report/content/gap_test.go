@@ -69,3 +69,21 @@ func TestOpenElementsKeepTheirParentheses(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A finding says which others rest on the same single passage; it says nothing if it has passages of its own.
+func TestSharedProofIsNamed(t *testing.T) {
+	row := api.Evidence{SHA256: "1", Quote: "Settings will be written in Q3 2027.", Stance: "plans"}
+	other := api.Evidence{SHA256: "2", Quote: "Cloud rules will be written.", Stance: "plans"}
+	finding := func(code string, evidence ...api.Evidence) api.Finding {
+		return api.Finding{Item: api.Item{ControlCode: code}, Evidence: evidence, Status: api.Planned}
+	}
+	v := &Report{Source: &Source{Findings: []api.Finding{
+		finding("CFG-02", row), finding("CLD-02", row), finding("CLD-01", row, other),
+	}}}
+	if got := v.describeSharedProof(&v.Findings[0]); got != "The only passage that shows this status is also the only one for CLD-02." {
+		t.Errorf("CFG-02: %q", got)
+	}
+	if got := v.describeSharedProof(&v.Findings[2]); got != "" {
+		t.Errorf("CLD-01: %q", got)
+	}
+}

@@ -3,6 +3,7 @@ package content
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/block"
@@ -25,18 +26,40 @@ func (v *Report) maturitySection() []block.Block {
 		return append(out, block.NewPara("empty", "The maturity assessment has no scores."))
 	}
 	links := block.LinkList{Label: "Domains of the maturity assessment"}
+	unrated := block.Table{Caption: "Controls that are not rated because there is no evidence", Columns: []block.Column{
+		{Name: "Domain", Width: 6}, {Name: "Not rated", Width: 3, Number: true}, {Name: "Controls", Width: 14},
+	}}
 	var tables []block.Block
 	for i := 0; i < len(v.Scores); {
 		j, d := i, v.Scores[i].DomainCode
-		for j < len(v.Scores) && v.Scores[j].DomainCode == d {
-			j++
+		var shown []int
+		var codes []string
+		for ; j < len(v.Scores) && v.Scores[j].DomainCode == d; j++ {
+			if s := &v.Scores[j]; s.Assessed || s.EditedBy != nil || s.Note != nil || s.PreviousLevel != nil {
+				shown = append(shown, j)
+			} else {
+				codes = append(codes, s.ControlCode)
+			}
 		}
-		id := v.anchors.assign("maturity-domain", d)
-		links.Items = append(links.Items, block.Cell{{Text: wording.OrDefault(d, "none"), Ref: id}})
-		tables = append(tables, block.Heading{ID: id, Text: v.domainLabel(d), Minor: true}, v.scoreTable(d, i, j))
+		if len(codes) > 0 {
+			unrated.Rows = append(unrated.Rows, block.Row{Cells: []block.Cell{
+				block.UserText(v.domainLabel(d)), block.Number(len(codes)), block.Text(strings.Join(codes, ", ")),
+			}})
+		}
+		if len(shown) > 0 {
+			id := v.anchors.assign("maturity-domain", d)
+			links.Items = append(links.Items, block.Cell{{Text: wording.OrDefault(d, "none"), Ref: id}})
+			tables = append(tables, block.Heading{ID: id, Text: v.domainLabel(d), Minor: true}, v.scoreTable(d, shown))
+		}
 		i = j
 	}
-	return append(append(out, links), tables...)
+	if len(links.Items) > 0 {
+		out = append(out, links)
+	}
+	if len(unrated.Rows) > 0 {
+		tables = append(tables, block.Heading{ID: v.anchors.assign("maturity", "unrated"), Text: "Not rated"}, unrated)
+	}
+	return append(out, tables...)
 }
 
 // levelTable returns a table that explains the maturity levels and shows the number of controls at each level.
@@ -130,19 +153,27 @@ func domainMaturityRow(d api.DomainMaturity, name string) block.Row {
 	if d.DomainCode != "" {
 		title = block.Cell{{Text: d.DomainCode, Strong: true}, {Text: " "}, {Text: name, UserText: true}}
 	}
-	weighted := "–"
+	mean, weighted := "–", "–"
+	if d.Mean != nil {
+		mean = prose.Decimal(*d.Mean)
+	}
 	if d.WeightedMean != nil {
-		weighted = wording.MeanOrNotAssessed(d.WeightedMean)
+		weighted = prose.Decimal(*d.WeightedMean)
 	}
 	return block.Row{Cells: []block.Cell{
 		title, block.Number(d.Controls), block.Text(fmt.Sprintf("%s (%s)", prose.GroupThousands(d.Assessed), wording.FormatPercent(d.Assessed,
 			d.Controls))),
-		block.Text(wording.MeanOrNotAssessed(d.Mean)), block.Text(weighted), block.Text(lowest), block.Text(target),
+		block.Text(mean), block.Text(weighted), block.Text(lowest), block.Text(target),
 		{{Bar: b}},
 	}}
 }
 
-func (v *Report) scoreTable(domain string, from, to int) block.Table {
+// maxScoreQuotes is the maximum number of passages that a maturity report quotes for a control.
+const maxScoreQuotes = 3
+
+// scoreTable returns a table of the scores with the given indexes, which belong to one domain. The column with the
+// previous level is left out if there is none.
+func (v *Report) scoreTable(domain string, shown []int) block.Table {
 	t := block.Table{Caption: "Maturity: " + v.domainLabel(domain), Columns: []block.Column{
 		{
 			Name:  "Control",
@@ -150,13 +181,16 @@ func (v *Report) scoreTable(domain string, from, to int) block.Table {
 		},
 		{Name: "Level", Width: 6},
 		{Name: "Target", Width: 3, Number: true},
-		{Name: "Previous", Width: 3, Number: true},
 	}}
+	compares := slices.ContainsFunc(v.Scores, func(s api.MaturityScore) bool { return s.PreviousLevel != nil })
+	if compares {
+		t.Columns = append(t.Columns, block.Column{Name: "Previous", Width: 3, Number: true})
+	}
 	if !v.isForClients() {
 		t.Columns = append(t.Columns, block.Column{Name: "Weight", Width: 3, Number: true},
 			block.Column{Name: "Confidence", Width: 4, Number: true})
 	}
-	for i := from; i < to; i++ {
+	for _, i := range shown {
 		s := &v.Scores[i]
 		lvl := block.Badge("not-assessed", "Not assessed")
 		confidence := "–"
@@ -182,9 +216,20 @@ func (v *Report) scoreTable(domain string, from, to int) block.Table {
 		if len(f.Items) > 0 {
 			detail = append(detail, f)
 		}
-		detail = append(detail, v.unquotedEvidenceBlocks(s.ControlCode, s.Evidence, SectionGap, SectionSoA)...)
+		quoted, more := s.Evidence, 0
+		if n := len(quoted) - maxScoreQuotes; n > 0 && v.Template.Name == TemplateMaturity {
+			quoted, more = quoted[:maxScoreQuotes], n
+		}
+		detail = append(detail, v.unquotedEvidenceBlocks(s.ControlCode, quoted, SectionGap, SectionSoA)...)
+		if more > 0 {
+			detail = append(detail, block.NewPara("empty", fmt.Sprintf("%s in the Statement of Applicability workbook.",
+				prose.Count(more, "more passage is", "more passages are"))))
+		}
 		cells := []block.Cell{
-			v.controlCell(block.Span{Text: s.ControlCode}, s.ControlTitle), lvl, block.Number(s.TargetLevel), block.Text(previous),
+			v.controlCell(block.Span{Text: s.ControlCode}, s.ControlTitle), lvl, block.Number(s.TargetLevel),
+		}
+		if compares {
+			cells = append(cells, block.Text(previous))
 		}
 		if !v.isForClients() {
 			cells = append(cells, block.Number(s.Weight), block.Text(confidence))

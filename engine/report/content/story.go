@@ -84,8 +84,8 @@ type KeyRisk struct {
 	// Evidence is up to two quotes that show the risk.
 	Evidence []api.Evidence `json:"evidence"`
 	// Actions counts the open plan items that reduce the risk, which are due from FirstDue to
-	// LastDue. FirstStep, StepDue, Proof and Owner describe the first action, by priority, that closes a gap shown by
-	// the evidence, or the first action if there is none.
+	// LastDue. FirstStep, StepDue, Proof and Owner describe the first action, by priority, of those for the worst gaps that
+	// the evidence shows, or of all if it shows none.
 	Actions     int      `json:"actions"`
 	firstAction string   // FirstStep without the part on how to begin
 	dateReason  string   // the evidence for the date of the first step; empty if the date is not from evidence
@@ -348,6 +348,7 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int, quoted map[strin
 	documents := map[string]bool{}
 	var first, firstShown *api.POAMItem
 	var last api.Date
+	var worstShown api.Severity
 	seen := map[*api.POAMItem]bool{}
 	for _, i := range at {
 		f := &v.Findings[i]
@@ -374,8 +375,8 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int, quoted map[strin
 		if it == nil || !it.IsOpen() {
 			continue
 		}
-		if f.EvidencedRank() > 0 && (firstShown == nil || it.Priority < firstShown.Priority) {
-			firstShown = it
+		if f.EvidencedRank() > 0 && (firstShown == nil || f.Severity == worstShown && it.Priority < firstShown.Priority) {
+			firstShown, worstShown = it, f.Severity
 		}
 		if seen[it] {
 			continue
@@ -427,15 +428,15 @@ func adverseQuote(f *api.Finding, documents, quoted map[string]bool) *api.Eviden
 	return nil
 }
 
-// firstDenial returns the passage on which the first of the given findings that is not in place rests, or nil if there
-// is none. It is shown if no clearer passage is, so that readers can check what is said to be missing.
+// firstDenial returns the passage on which the worst of the given findings rests if it is critical or high and not in
+// place, or nil if there is none. It is shown if no clearer passage is, so that readers can check what is said to be missing.
 func (v *Report) firstDenial(at []int, quoted map[string]bool) *api.Evidence {
 	for _, i := range at {
 		f := &v.Findings[i]
 		for k := range f.Evidence {
 			e := &f.Evidence[k]
-			if f.Status == api.NotImplemented && e.Stance == "denies" && len(e.Quote) <= maxQuoteLength && !quoted[e.Quote] &&
-				!deniesOnlyInSubject(e.Quote) {
+			denied := f.Status == api.NotImplemented && isGrave(f.Severity) && e.Stance == "denies" && !deniesOnlyInSubject(e.Quote)
+			if denied && e.Score >= minQuoteScore && len(e.Quote) <= maxQuoteLength && !quoted[e.Quote] {
 				return e
 			}
 		}

@@ -240,7 +240,7 @@ func TestExecutiveText(t *testing.T) {
 	golden(t, "executive.txt", []byte(text))
 	for _, want := range []string{
 		"Yearly assessment 2026",
-		"20 November 2026",
+		"2026-11-20",
 		"46.2%",
 		"1 more could not be considered",
 		"have each been approved",

@@ -72,14 +72,6 @@ func FormatPercent(part, whole int) string {
 	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(whole))
 }
 
-// MeanOrNotAssessed formats a mean, which is nil if nothing was assessed.
-func MeanOrNotAssessed(f *float64) string {
-	if f == nil {
-		return "not assessed"
-	}
-	return prose.Decimal(*f)
-}
-
 // LowerFirst returns s with its first letter in lowercase, for use within a sentence.
 func LowerFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)

@@ -95,6 +95,8 @@ func (p *pdfWriter) headAndFirstRowHeight(t block.Table, widths []float64) float
 const (
 	sampledRows     = 100
 	maxUnbrokenWord = 68.0
+	// maxUnbrokenBadge is the length, in bytes, up to which the text of a badge remains on one line.
+	maxUnbrokenBadge = 25
 )
 
 // columnWidths divides the available width among the columns. Each column gets the width of its longest word,
@@ -117,7 +119,7 @@ func (p *pdfWriter) columnWidths(t block.Table) []float64 {
 					if len(w.runs) > 0 && w.runs[0].badge != "" {
 						pad += 2 * badgePad
 					}
-					if w.width < maxUnbrokenWord {
+					if w.width < maxUnbrokenWord || pad > 2*cellPad && w.width < 1.5*maxUnbrokenWord {
 						out[i] = max(out[i], w.width+pad+0.5)
 					}
 				}

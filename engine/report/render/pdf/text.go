@@ -223,7 +223,7 @@ func (p *pdfWriter) splitWords(c block.Cell, st textStyle) []word {
 				cur.newLine = true
 				continue
 			case r == '\t' || r == ' ':
-				if s.NoBreak {
+				if s.NoBreak || badge != "" && len(s.Text) <= maxUnbrokenBadge {
 					r = '\u00a0'
 					break
 				}
