@@ -52,9 +52,14 @@ var addressColumns = []string{
 // staffColumns are the lowercase names of columns that only a list of people has. The column "name" of such a list
 // contains people, too.
 var staffColumns = []string{
-	"course", "date of birth", "department", "email", "employee id", "job title", "manager", "staff id", "started on", "training",
-	"personnel number",
+	"course", "date of birth", "date of joining", "date of leaving", "department", "email", "employee id", "first working day", "hire date",
+	"job title", "joined on", "last working day", "leaving date", "left on", "line manager", "manager", "personnel number", "position",
+	"staff id", "started on", "trained on", "training", "training date",
 }
+
+// staffColumnPattern matches further names of such columns, which say what happens to a person's account and equipment.
+var staffColumnPattern = lazyregexp.New(
+	`^(?:accounts?|access) (?:disabled|removed|revoked|closed)\b|^(?:laptop|phone|badge|keys?|devices?|equipment)s? returned\b`)
 
 // roleWords are lowercase words that occur in names of roles, teams and systems, but rarely in names of people.
 var roleWords = []string{
@@ -116,7 +121,7 @@ func replacePeople(row string, replace func(value string) string) string {
 	if columns < 2 {
 		return row
 	}
-	ofPeople := slices.ContainsFunc(names, func(n string) bool { return slices.Contains(staffColumns, n) })
+	ofPeople := slices.ContainsFunc(names, func(n string) bool { return slices.Contains(staffColumns, n) || staffColumnPattern.MatchString(n) })
 	for i, p := range parts {
 		name, value, _ := strings.Cut(p, ": ")
 		switch {

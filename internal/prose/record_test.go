@@ -8,6 +8,8 @@ func TestInitialsInRecord(t *testing.T) {
 		"system: Quayside; account: c.ashdowne; person: Colm Ashdowne":  "system: Quayside; account: C. A.; person: C. A.",
 		"Work: Scans; Owner: Tobias de Venter, IT; State: open":         "Work: Scans; Owner: T. V., IT; State: open",
 		"Role: DPO; Held by: Ada Byron; Email: ada@acme.example":        "Role: DPO; Held by: A. B.; Email: …",
+		"Name: Ines Vogt; Last working day: 2026-04-30; Badge: yes":     "Name: I. V.; Last working day: 2026-04-30; Badge: yes",
+		"Name: Ines Vogt; Laptop returned: yes":                         "Name: I. V.; Laptop returned: yes",
 		"Name: Quayside Server; Place: Cork":                            "Name: Quayside Server; Place: Cork",
 		"system: file server; checked by: Maria Lopes; via: Jo Bo":      "system: file server; checked by: M. L.; via: Jo Bo",
 		"ID: SUP-005; Contract owner: Linnea Hart; Hosted by: Web Co":   "ID: SUP-005; Contract owner: L. H.; Hosted by: Web Co",

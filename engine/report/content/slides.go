@@ -184,9 +184,11 @@ func (v *Report) riskSlides() (out []Slide) {
 		}
 		return []Slide{{Title: title, Texts: []SlideText{{Text: v.explainNoRisks()}}}}
 	}
-	for from := 0; from < len(risks); from += slideRisks {
-		part := risks[from:min(from+slideRisks, len(risks))]
-		t := &SlideTable{Columns: []string{"Risk", "Severity", "What may happen", "Main action", "Owner"}, Widths: []int{23, 10, 31, 31, 21}}
+	slides := (len(risks) + slideRisks - 1) / slideRisks
+	each := (len(risks) + slides - 1) / slides // so that the last slide isn't almost empty
+	for from := 0; from < len(risks); from += each {
+		part := risks[from:min(from+each, len(risks))]
+		t := &SlideTable{Columns: []string{"Risk", "Severity", "What may happen", "Main action", "Owner"}, Widths: []int{23, 12, 30, 30, 21}}
 		for _, r := range part {
 			t.Rows = append(t.Rows, []SlideCell{
 				{Text: fmt.Sprintf("%d. %s", r.Number, r.Title), Strong: true},
@@ -200,7 +202,7 @@ func (v *Report) riskSlides() (out []Slide) {
 		if from > 0 {
 			slide.Title = "Also to watch: " + wording.LowerFirst(part[0].Title)
 		}
-		if n := len(v.Story().MinorRisks); n > 0 && from+slideRisks >= len(risks) {
+		if n := len(v.Story().MinorRisks); n > 0 && from+each >= len(risks) {
 			slide.Small = fmt.Sprintf("Not shown: %s. See %s for all findings.",
 				prose.Count(n, "smaller risk", "smaller risks"), v.Story().appendixName(TemplateGapAnalysis))
 		}

@@ -172,13 +172,22 @@ func ScoreFields(it *api.MaturityScore) Fields {
 		case "note":
 			return wording.OrEmpty(it.Note)
 		case "criteria":
-			return it.Criteria
+			if it.Assessed { // the criteria of a level that wasn't given would read like a verdict
+				return it.Criteria
+			}
+			return ""
 		case "next_criteria":
-			return it.NextCriteria
+			if it.Assessed {
+				return it.NextCriteria
+			}
+			return ""
 		case "weight":
 			return strconv.Itoa(it.Weight)
 		case "confidence":
-			return formatDecimal(it.Confidence)
+			if it.Assessed {
+				return formatDecimal(it.Confidence)
+			}
+			return ""
 		}
 		return commonFieldValue(&it.Item, field)
 	}
