@@ -28,7 +28,7 @@ func (f *statementVerdict) creditIgnoringTopic() float64 {
 		return 1
 	case f.verdict == VerdictPartial && f.nearlyFull:
 		return 0.75
-	case f.verdict == VerdictPartial || f.verdict == VerdictConflicting:
+	case f.verdict == VerdictPartial || f.verdict == VerdictConflicting && !f.isDisputed:
 		return 0.5
 	}
 	return 0
@@ -79,12 +79,15 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 	total, scores := 0.0, 0.0
 	intent, foreign := false, 0
 	operated, firm, strong, about := 0, 0, 0, 0
-	announced, faded := 0, false
+	announced, disputed, faded := 0, 0, false
 	for i := range verdicts {
 		f := &verdicts[i]
 		n[f.verdict]++
 		if f.verdict == VerdictPlanned && f.basis.namesTopic {
 			announced++
+		}
+		if f.isDisputed {
+			disputed++
 		}
 		f.setEvidenceFlags(s)
 		total += f.credit()
@@ -175,6 +178,13 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 	case n[VerdictDenied] > 0:
 		j.Implementation = api.NotImplemented
 		j.Reason = "The documents state that this is not done: " + formatVerdictCounts(n, len(verdicts)) + "."
+	case disputed > 0:
+		// A claim that is denied elsewhere is worth no more than the denial, until a person decides.
+		j.Implementation = api.NotImplemented
+		j.Reason = fmt.Sprintf(
+			contradictionTexts[CommonContradictionKind(j.Statements)].reason,
+			formatStatementCount(n[VerdictConflicting], len(verdicts)),
+		)
 	default:
 		j.Implementation = api.NotEvidenced
 		switch {

@@ -46,6 +46,9 @@ func (s *Session) judgeDenial(
 	cur, fullCoverage := r.sentence, r.coverage
 	decideAs := func(verdict, reason string) (passageVerdict, bool) {
 		r.verdict, r.reason = verdict, reason
+		if plan := cur.PlanWords; verdict == VerdictDenied && plan != "" && !cur.IsTableRow && !d.mentions("plan") {
+			r.verdict, r.reason = VerdictPlanned, "Not yet done. "+s.formatPlanReason(plan, cur.Text)
+		}
 		return r, true
 	}
 	if cur.IsHarmlessDenial() && !cur.RefersBack {
@@ -68,6 +71,7 @@ func (s *Session) judgeDenial(
 	if cur.IsTableRow && reasonSuffix == "" && !cur.AnswersNo && !m.deniesOutright && !d.isDeniedInCells(cur) {
 		return r, false // "exception list not reviewed" in a row of an incident doesn't concern other lists
 	}
+	scope := d.readDenialScope(cur, m.matchedClauses)
 	if d.hasRelatedMeasureAfterBut(cur, m) {
 		if r.coverage < coverPartial || !m.isRelevant() || m.ownWeight < minOwnWeight {
 			return r, false
@@ -82,8 +86,43 @@ func (s *Session) judgeDenial(
 		m.ownWeight >= max(minOwnWeight, minOwnShare*d.fullCoverageWeight()) {
 		return decideAs(VerdictDenied, "The evidence states that this is not the case"+reasonSuffix+".")
 	}
+	isWithin := scope.isWithinStatement() && r.coverage >= coverOnTopic || scope.isAboutAction() && r.coverage >= coverFailing
+	if isWithin && !cur.IsTableRow && !readWithPrevious && m.isRelevant() && !m.missesHead && !m.offTopic && m.missingAnchor == nil &&
+		m.ownWeight >= minOwnWeight {
+		r.coverage = max(r.coverage, coverDenied)
+		return decideAs(VerdictDenied, "The evidence states that this is not the case"+reasonSuffix+".")
+	}
 	return r, false
 }
+
+// denialScope counts the things that a sentence denies: those that the statement names, and specific ones that neither
+// the statement nor the control's title names.
+type denialScope struct {
+	own, others int
+	namesAction bool // one of the statement's actions, such as "assess"
+}
+
+// isAboutAction reports whether a denial names nothing but what the statement requires to be done: "without an assessment".
+func (n denialScope) isAboutAction() bool { return n.others == 0 && n.namesAction }
+
+// readDenialScope reads those of the given clauses of a sentence that are negated, or all negated ones if none of them is.
+func (d *preparedStatement) readDenialScope(s *text.Sentence, clauses uint64) (scope denialScope) {
+	for _, t := range s.DeniedThings(clauses) {
+		switch {
+		case t.IsAmong(d.concepts) || d.wording.ContainsStem(t.Stem):
+			scope.own++
+			scope.namesAction = scope.namesAction ||
+				slices.ContainsFunc(d.concepts, func(a text.Concept) bool { return a.IsAction && a.ID == t.Concept })
+		case !t.IsGeneric && !t.IsAmong(d.topic):
+			scope.others++
+		}
+	}
+	return scope
+}
+
+// isWithinStatement reports whether a denial names only things that the statement requires. It denies the statement even
+// if it is more general: "training of AI users: none".
+func (n denialScope) isWithinStatement() bool { return n.others == 0 && n.own >= 2 }
 
 // withoutWording returns a match without its wording match. It is used for denials, because denials
 // of other things use the same words.

@@ -21,8 +21,9 @@
 // negated clause supports nothing, and only the other clauses of its sentence count. A row that
 // denies what the neighboring rows affirm is a limitation for review.
 //
-// A control's ratio is the mean over its statements: 1 if fully met, ¾ if nearly, ½ if partly met
-// or contradicted, and 60% of that if supported only off topic. Its status follows from the ratio,
+// A control's ratio is the mean over its statements: 1 if fully met, ¾ if nearly, ½ if partly met or
+// contradicted by a failure or other figures, 0 if denied elsewhere, and 60% of that if supported only
+// off topic. Its status follows from the ratio,
 // from how many statements are met, and from denials, plans and contradictions; at least one passage
 // must be on the control's topic (control_verdict.go).
 //
@@ -42,7 +43,7 @@ import (
 
 // RulesVersion names the rule set. It changes whenever the judgement of the same evidence may
 // change, and is recorded in the Method of every version.
-const RulesVersion = "builtin/23"
+const RulesVersion = "builtin/24"
 
 // Passage is a search result: a piece of a document.
 type Passage struct {
@@ -110,8 +111,8 @@ type Judgement struct {
 	Evidence       []api.Evidence
 	Implementation api.Implementation
 	Coverage       api.EvidenceCoverage
-	// Ratio is the mean of the statements' credits: 1 if covered, ¾ if partial and nearly complete, ½ if
-	// otherwise partial or conflicting, else 0. A statement supported only off topic gets 60% of its credit.
+	// Ratio is the mean of the statements' credits: 1 if covered, ¾ if partial and nearly complete, ½ if otherwise partial,
+	// or conflicting without being denied, else 0. A statement supported only off topic gets 60% of its credit.
 	Ratio float64
 	// Missing describes the statements that the evidence doesn't support.
 	Missing    []string

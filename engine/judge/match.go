@@ -39,10 +39,11 @@ type decisiveMatch struct {
 	topicShare      float64
 	deniesOutright  bool
 	wordingComplete bool
+	matchedClauses  uint64
 }
 
 func (m match) decisive() decisiveMatch {
-	return decisiveMatch{m.wordCoverage, m.topicShare, m.deniesOutright, m.wordingMatch.IsComplete()}
+	return decisiveMatch{m.wordCoverage, m.topicShare, m.deniesOutright, m.wordingMatch.IsComplete(), m.matchedClauses}
 }
 
 // fullCoverageWeight returns the weight of the concepts that a sentence must contain to cover the

@@ -24,6 +24,7 @@ type statementVerdict struct {
 	bestCoverage    float64          // the best coverage found, if that wasn't enough
 	foreignCount    int              // passages with a similar meaning in another language
 	silence         string           // why a passage with a similar meaning shows nothing
+	isDisputed      bool             // for a conflicting verdict: a sentence denies it, and not only figures differ or a record shows a failure
 	hasIntent       bool
 	hasOperation    bool
 	hasStaleRecord  bool // supported by a record that is too old
@@ -289,6 +290,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 		)
 	case yes != nil && no != nil:
 		set(VerdictConflicting, yes, formatContradiction(yes, no, "the requirement", "it"))
+		f.isDisputed = true
 	case yes != nil && s.differingFiguresReason(f.statement, verdicts, yes) != "":
 		set(VerdictConflicting, yes, s.differingFiguresReason(f.statement, verdicts, yes))
 	case yes != nil && odd != nil:
@@ -356,6 +358,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 		)
 	case no != nil && part != nil && part.coverage >= coverFull:
 		set(VerdictConflicting, part, formatContradiction(part, no, "part of the requirement", "another part"))
+		f.isDisputed = true
 	case no != nil && plan != nil:
 		set(VerdictPlanned, plan, "The document says that this is not yet done. "+plan.reason)
 	case no != nil:
@@ -543,21 +546,13 @@ func formatRange(document string, l api.Locator, headings []string) string {
 }
 
 // isMinorDenial reports whether a denial concerns only a part of what is affirmed, or something
-// related. A denial in the same document is minor if it has lower coverage and doesn't deny the
-// control by name. A denial in another document must be limited to a specific subset, because
-// otherwise one of the documents may be wrong.
+// related. A denial in the same document is minor if it has lower coverage and names other things, or too little. A
+// denial in another document must be limited to a specific subset, because otherwise one of the documents may be wrong.
 func (d *preparedStatement) isMinorDenial(denial, affirmation *passageVerdict) bool {
 	cur := denial.sentence
 	if cur.DeniesOnlyForThingsOutside(d.concepts, d.topic) {
 		return true
 	}
-	byName := generalDenialPattern.MatchString(cur.Text) && d.topicShareIn([]*text.Sentence{cur}) >= 0.9
 	return denial.passage.DocumentID == affirmation.passage.DocumentID && denial.coverage < affirmation.coverage &&
-		!denial.match.deniesOutright && !byName
+		!denial.match.deniesOutright && !d.readDenialScope(cur, denial.match.matchedClauses).isWithinStatement()
 }
-
-// generalDenialPattern matches the beginning of a sentence that denies something altogether, such as "Nobody" or
-// "There is no".
-var generalDenialPattern = lazyregexp.NewPrefiltered(
-	`(?i)^\W*(?:(?:at present|at this time|currently|so far|today),? )?(?:we|there|no|none|nobody|nothing|neither)\b`,
-)

@@ -296,6 +296,9 @@ var traitDenialPattern = lazyregexp.New(
 	`(?i)(?:\b(?:we|company|organi[sz]ation|it|[A-Z]\w+) (?:\w+ ){0,2}(?:does not|do not|doesn't|don't|has no|have no|is not|are not|never|neither)(?: \w+){0,4} ?$|\bthere (?:is|are) no(?: \w+){0,3} ?$|^no(?: \w+){0,3} ?$)`,
 )
 
+// followingWordsPattern matches up to two words that may continue the name of a thing, as in "personal data | inventory".
+var followingWordsPattern = lazyregexp.New(`^(?: [\w-]+){1,2}`)
+
 // negatedVerbPattern captures the negated verb, such as "delete" in "we do not delete any".
 var negatedVerbPattern = lazyregexp.New(`(?i)\b(?:does not|do not|doesn.t|don.t|never) (?:currently |yet |ourselves )?(\w+)(?: \w+){0,3}$`)
 
@@ -305,6 +308,9 @@ var trailingNegationPattern = lazyregexp.New(`(?i)(?:\bnot|n.t|\bnever)$`)
 // not develop software", but not in "customer data is not stored on laptops".
 func deniesTrait(sentence string, traitMatch []int) bool {
 	before := strings.TrimRight(sentence[:traitMatch[0]], " ")
+	if text.NamesSafeguard(sentence[traitMatch[0]:traitMatch[1]] + followingWordsPattern.FindString(sentence[traitMatch[1]:])) {
+		return false // "we do not keep a record of processing" says nothing about whether there is any processing
+	}
 	if traitDenialPattern.MatchString(before) {
 		verb := negatedVerbPattern.FindStringSubmatch(before)
 		return verb == nil || text.IsPossessionVerb(strings.ToLower(verb[1])) // "we don't delete personal data" implies having it

@@ -488,7 +488,8 @@ func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (reas
 	// "They have no access" denies only access.
 	elsewhere := cur.Denied != 0 && noAccessPattern.MatchString(cur.Text) && !d.isAboutAccess()
 	if cur.Denied != 0 && !elsewhere &&
-		(cur.RefersBack || cur.ClauseCount == 1 || cur.Denied&m.mainClause != 0 && m.deniedWeight >= m.sentenceWeight/2) {
+		(cur.RefersBack || cur.ClauseCount == 1 || cur.Denied&m.mainClause != 0 && m.deniedWeight >= m.sentenceWeight/2 ||
+			!cur.IsTableRow && cur.Denied&m.matchedClauses != 0 && d.readDenialScope(cur, m.matchedClauses).isWithinStatement()) {
 		return "", true
 	}
 	if cur.Denied&cur.PointsBack&^1 != 0 && m.deniesAction && !elsewhere {
@@ -609,7 +610,7 @@ const accessWords = `(?:access|rights?|permissions?|privileges?)\b`
 var (
 	accessPattern   = lazyregexp.NewPrefiltered(`(?i)\b` + accessWords)
 	noAccessPattern = lazyregexp.NewPrefiltered(
-		`(?i)\b(?:no|without|never) (?:\w+ )?` + accessWords + `|\b(?:not|never) (?:\w+ )?administrators\b`,
+		`(?i)\b(?:no|without|never) (?:\w+ ){0,3}` + accessWords + `|\b(?:not|never) (?:\w+ )?administrators\b`,
 	)
 	withdrawnPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:taken (?:away|back)|withdrawn|removed|revoked) (?:from|for)\b`)
 	beforePattern    = lazyregexp.NewPrefiltered(`(?i)\b(?:before|prior|until|first|ahead)\b`)

@@ -15,7 +15,8 @@ func assignClauses(text string, words []word) int {
 	for i := range words {
 		if i > 0 && n < MaxClause {
 			gap := text[words[i-1].end:words[i].start]
-			if strings.ContainsAny(gap, ",;:()|—–?") || contrastWords[words[i].text] || words[i].text == "without" ||
+			if strings.ContainsAny(gap, ",;:()|—–?") || contrastWords[words[i].text] ||
+				words[i].text == "without" && !auxiliaryVerbs[words[i-1].text] || // not "the room is without a detector"
 				startsCondition(words, i) ||
 				startsPredicate(words, i, n) {
 				n++

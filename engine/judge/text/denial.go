@@ -47,51 +47,8 @@ func isDiscontinued(words []word, i int) bool {
 	return false
 }
 
-// isInIdentifyingClause reports whether the negation at i is in a clause that only says which things are meant. This is
-// the case in "systems that are not managed are blocked", but not in "We ensure that it is not lost".
-func isInIdentifyingClause(words []word, i int) bool {
-	subject := 0
-	for k := i - 1; k >= 0 && k >= i-4 && words[k].clause == words[i].clause; k-- {
-		switch words[k].text {
-		case "which", "who":
-			return false // after a comma or a noun, the word begins its own clause
-		case "that":
-			before := wordAt(words, k-1)
-			// "With keys that the provider does not hold" only identifies keys, whereas "systems
-			// that staff use are not patched" is a denial.
-			whose := subject == 0 || subject == 2 && determiners[wordAt(words, k+1)] ||
-				subject == 1 && wordAt(words, i-1) == "does" &&
-					!strings.HasSuffix(wordAt(words, k+1), "s") // a name, not the verb of "that leaves"
-			return k > 0 && whose && !reportingVerbs[stemOf(before)] && !isOneOf(before, "so", "is", "note", "fact", "rule", "case")
-		}
-		if !auxiliaryVerbs[words[k].text] && !strings.HasSuffix(words[k].text, "ly") {
-			if subject++; k == i-1 {
-				return false
-			}
-		}
-	}
-	return false
-}
-
-// qualifiesSubject reports whether the negation at i only identifies the subject of a longer sentence: "staff
-// who do not complete the training lose their access", but not "We have staff who do not".
-func qualifiesSubject(words []word, i int) bool {
-	k := i - 1
-	for k >= 0 && (auxiliaryVerbs[words[k].text] || strings.HasSuffix(words[k].text, "ly")) {
-		k--
-	}
-	if k < 1 || k > maxSubjectWords || !relativePronouns[words[k].text] || hasVerb(words[:k]) || words[0].text == "we" {
-		return false
-	}
-	if i-1 > k && pastAuxiliaries[words[i-1].text] || wordAt(words, i-1) == "did" || wordAt(words, i-1) == "had" {
-		return false
-	}
-	return len(words) > i+minWordsAfter && words[len(words)-1].clause >= words[i].clause && words[k-1].end+1 == words[k].start
-}
-
 const (
 	maxSubjectWords = 4 // maximum number of words in a subject
-	minWordsAfter   = 4 // minimum number of words that must follow
 )
 
 // isSegregationRule reports whether the "nobody" that ends at i states a rule on segregation of duties: "nobody
@@ -209,25 +166,12 @@ func isQualifyingWithout(words []word, i int) bool {
 	return false
 }
 
-// isInQualifyingRelativeClause reports whether the negation at i is in a relative clause whose antecedent has its own
-// verb: "accounts which have not been used for a month are disabled".
-func isInQualifyingRelativeClause(words []word, i int) bool {
-	if first := firstWordOfClause(words, words[i].clause); first != "which" && first != "who" {
-		return false
-	}
-	for k := i + 2; k < len(words) && words[k].clause == words[i].clause; k++ {
-		if w := words[k].text; w != "been" && w != "being" && (auxiliaryVerbs[w] || modalVerbs[w]) {
-			return true
-		}
-	}
-	return false
-}
-
-// isNoMoreThan reports whether the "no" at i only sets a limit: "no user has more rights than needed".
+// isNoMoreThan reports whether the "no" or "nothing" at i only sets a limit: "no user has more rights than needed",
+// "nothing is kept longer than needed".
 func isNoMoreThan(words []word, i int) bool {
 	seenMore := false
 	for k := i + 1; k < len(words) && words[k].clause == words[i].clause; k++ {
-		seenMore = seenMore || isOneOf(words[k].text, "more", "further", "greater")
+		seenMore = seenMore || isOneOf(words[k].text, "more", "further", "greater", "longer")
 		if seenMore && (words[k].text == "than" || words[k].text == "beyond") {
 			return true
 		}
@@ -332,12 +276,17 @@ func (s *Stance) spreadDiscontinuation(words []word) {
 	}
 }
 
+// undoingVerbs are verbs for what should not be done to a safeguard.
+var undoingVerbs = wordSet(
+	"disable deactivate bypass circumvent evade alter change manipulate modify tamper override uninstall remove delete erase disclose share lose forget",
+)
+
 // genericDenialObjects are words whose negation denies the sentence's whole subject.
 var genericDenialObjects = wordSet(
 	"do done have has had use uses used using run runs perform performed conduct conducted exist exists place available " +
 		"implement implemented carry carried follow followed enforce enforced require required happen happens take taken make " +
 		"made attempted tried looked got gotten gone bothered managed complete completed yet currently any anything one way process procedure " +
-		"policy control rule formal official",
+		"policy control rule formal official met",
 )
 
 // DeniesAny reports whether the sentence denies one of the concepts: for example, "we don't notify
@@ -388,7 +337,9 @@ func (s *Sentence) DeniesAny(isReadAlone bool, concepts ...[]Concept) bool {
 			if stopWords[next.text] || strings.HasSuffix(next.text, "ly") {
 				continue
 			}
-			n++
+			if n++; undoingVerbs[next.text] && !namesAny(words[k:k+1], concepts...) {
+				break // "users are not able to disable it" denies only that they disable it
+			}
 			if namesAny(words[k:k+1], concepts...) || k+1 < len(words) && words[k+1].clause == next.clause && namesAny(words[k:k+2], concepts...) {
 				return true // "not switched on" concerns what must be enabled
 			}

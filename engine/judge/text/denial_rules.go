@@ -77,8 +77,8 @@ func (s *Stance) prohibitUntilCondition(words []word) {
 			s.Prohibited |= before
 			s.markPrecedingNoClausesProhibited(words, words[i-1].clause)
 		}
-		// "Data under legal hold is not deleted until counsel lifts it."
-		if (w.text == "until" || w.text == "unless") && hasPassiveDenial(words, words[i-1].clause) && describesEvent(words[i:]) {
+		// "Data under legal hold is not deleted until counsel lifts it", "starters get no account until they are trained"
+		if (w.text == "until" || w.text == "unless") && !isPastTense(words, words[i-1].clause) && describesEvent(words[i:]) {
 			s.Denied &^= before
 			s.Prohibited |= before
 		}
@@ -99,16 +99,9 @@ func describesEvent(words []word) bool {
 	})
 }
 
-// hasPassiveDenial reports whether a clause contains a denial in the present passive, such as "is not deleted".
-func hasPassiveDenial(words []word, clause uint8) bool {
-	for i, w := range words {
-		if prev := wordAt(words, i-1); w.clause == clause &&
-			(w.text == "not" && (prev == "is" || prev == "are") || w.text == "isn't" || w.text == "aren't") &&
-			isPastParticiple(wordAt(words, i+1)) {
-			return true
-		}
-	}
-	return false
+// isPastTense reports whether a clause has an auxiliary verb in the past tense.
+func isPastTense(words []word, clause uint8) bool {
+	return clauseHasAny(words, clause, pastTenseAuxiliaries)
 }
 
 // startsWithNo reports whether a clause begins with "no", "and no", "or no" or "nor no".
@@ -235,8 +228,13 @@ func deniesForAll(words []word, clause uint8) bool {
 
 const maxBareDenialWords = 3 // words of a clause such as "and nobody checks"
 
-// isExpletive reports whether the "it" at i stands for a clause that follows: "it isn't defined where …".
+// isExpletive reports whether the "it" at i stands for a clause that follows: "it isn't defined where …", "it is not
+// possible to …".
 func (s *Stance) isExpletive(words []word, i int) bool {
+	if next := wordAt(words, i+2); isOneOf(next, "not", "possible") && clauseHas(words, words[i].clause, "to") &&
+		isOneOf(wordAt(words, i+3), "possible", "necessary", "allowed", "permitted", "for", "to") {
+		return true
+	}
 	return int(words[i].clause)+1 < s.ClauseCount && s.Denied&(2<<words[i].clause) != 0 && (i == 0 || words[i-1].clause != words[i].clause)
 }
 
@@ -248,4 +246,14 @@ func clauseLength(words []word, clause uint8) (n int) {
 		}
 	}
 	return n
+}
+
+// denyQuestionedThing denies what a question names and a negative answer refers to: "An incident response plan? We don't
+// have one."
+func (s *Stance) denyQuestionedThing(words []word) {
+	last := words[len(words)-1]
+	if s.Conditional == 1 && last.clause > 0 && s.Denied&(1<<last.clause) != 0 &&
+		isOneOf(last.text, "one", "it", "that", "this", "any", "none", "those", "them") {
+		s.Conditional, s.Denied = 0, s.Denied|1
+	}
 }

@@ -178,6 +178,35 @@ func TestRetractionsDenyTheirSubject(t *testing.T) {
 	}
 }
 
+// A negation in a relative clause says which things are meant, unless the sentence only says that there are such things.
+func TestNegationInRelativeClause(t *testing.T) {
+	for text, denies := range map[string]bool{
+		"Weaknesses that have not yet led to an incident are reported in the same way.":     false,
+		"Managers must report any concern that the policy is not followed.":                 false,
+		"A printed copy is kept for those who cannot log in.":                               false,
+		"Do not plug in a stick whose owner isn't known.":                                   false,
+		"Fork-lift: only with a certificate that has not run out.":                          false,
+		"A system that doesn't meet the baseline needs the approval of the architect.":      false,
+		"Devices that are not enrolled don't connect to our services.":                      false,
+		"We have servers that are not patched.":                                             true,
+		"There are accounts that nobody owns.":                                              true,
+		"The auditor noted the concern that the policy is not followed.":                    true,
+		"Deletion at the end of that time is not yet carried out.":                          true,
+		"Attendance was so poor that it lacked a quorum.":                                   true,
+		"Staff who had not been trained ran the plant.":                                     true,
+		"New personnel get no account until they have taken the course.":                    false,
+		"Nothing is kept for longer than it is needed.":                                     false,
+		"Key rotation was not done until the auditor complained.":                           true,
+		"The equipment room is without a smoke detector.":                                   true,
+		"An incident response plan? We don't have one.":                                     true,
+		"The recommendation is go, go with conditions, or no. Suppliers may not decide it.": false,
+	} {
+		if s := Analyze(text, 2026).Sentences[0]; (s.Denied&^s.harmless != 0) != denies {
+			t.Errorf("%q: denied %b", text, s.Denied)
+		}
+	}
+}
+
 func TestAffirmedStemsOmitDeniedClauses(t *testing.T) {
 	c := Analyze("Water pipes cross the ceiling; there is no leak sensor.", 2026)
 	s := &c.Sentences[0]

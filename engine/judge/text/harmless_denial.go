@@ -42,6 +42,8 @@ contained include includes included return returned returns`,
 		`shared generic default unsupported unauthorised unauthorized unmanaged unpatched obsolete orphaned anonymous rogue unknown hard-coded hardcoded unusual
 suspicious outstanding overdue open critical major late failed missing unexpected unplanned guest near telnet ftp smbv1 ssl md5 sha1 sha-1 des rc4`,
 	)
+	// unneededStates say, after a "no" in the past tense, that there was no occasion for something.
+	unneededStates = wordSet(`due necessary needed required requested called`)
 	// mishapVerbs are verbs for things that go wrong.
 	mishapVerbs = wordSet(`ran went crashed drifted dropped fell tipped overflowed`)
 	// unharmedParticiples are verb forms for harm. Denying them is good, as in "customers were not affected".
@@ -209,7 +211,9 @@ func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
 	}
 	for _, w := range name {
 		if safeguardStems[w.stem] || otherSafeguardStems[w.stem] || safeguardAdjectives[w.text] {
-			return !isExistence && predicateStartsWith(rest, badStates) // "no test failed"
+			// "no test failed", "no review was due"
+			return !isExistence && (predicateStartsWith(rest, badStates) ||
+				pastAuxiliaries[wordAt(rest, 0)] && predicateStartsWith(rest, unneededStates))
 		}
 	}
 	switch {

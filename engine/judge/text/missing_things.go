@@ -3,6 +3,8 @@ package text
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // safeguardStems are the stems of things that an organization has or does to counter a risk. Their
@@ -27,6 +29,12 @@ type MissingThing struct {
 	Concept, Stem uint64 // hashes of the word's concept and stem
 	phrase        uint64 // hash of the phrase it is part of, or 0
 	IsGeneric     bool   // the word applies to many things
+}
+
+// NamesSafeguard reports whether a text names something that an organization has or does to counter a risk, such as a
+// register or a policy.
+func NamesSafeguard(text string) bool {
+	return slices.ContainsFunc(splitWords(text), func(w word) bool { return safeguardStems[w.stem] || otherSafeguardStems[w.stem] })
 }
 
 const maxMissingThings = 6 // maximum number of words that describe the thing; longer descriptions aren't plain absences
@@ -123,4 +131,63 @@ func (t MissingThing) IsAmong(concepts []Concept) bool {
 	return slices.ContainsFunc(concepts, func(a Concept) bool {
 		return a.ID == t.Concept || a.ID == t.phrase || slices.Contains(a.Parts, t.Concept)
 	})
+}
+
+// DeniedThings returns the words for what a sentence denies: those of its negated clauses, without the circumstances that
+// follow ("since May") and without names. What somebody is said to have noted begins after "that". If any of the given
+// clauses are negated, it only reads those.
+func (s *Sentence) DeniedThings(clauses uint64) (things []MissingThing) {
+	l := sharedLexicon()
+	words := splitWords(s.Text)
+	assignClauses(s.Text, words)
+	denied := s.Denied &^ s.harmless
+	if denied&clauses != 0 {
+		denied &= clauses
+	}
+	clause, negated, ended := -1, false, false
+	first := 0 // index in things of the first thing of the clause
+	for i, w := range words {
+		if int(w.clause) != clause {
+			clause, negated, ended, first = int(w.clause), false, false, len(things)
+		}
+		if denied&(1<<w.clause) == 0 || ended {
+			continue
+		}
+		isNegation := negationWords[w.text] || lackWords[w.text] || strings.HasSuffix(w.text, "n't")
+		negated = negated || isNegation || negatedForms[w.text] != ""
+		switch {
+		case w.text == "that" && !negated && reportingVerbs[stemOf(wordAt(words, i-1))]:
+			things = things[:first]
+			continue
+		case negated && i > 0 && (relativePronouns[w.text] || circumstanceWords[w.text] && !isOneOf(w.text, "in", "at", "by")):
+			ended = true
+			continue
+		}
+		name := w.stem
+		if positive := negatedForms[w.text]; positive != "" {
+			name = positive
+		}
+		if isNegation || stopWords[w.text] || len(w.stem) < 2 || genericActionStems[w.stem] || genericDenialObjects[w.text] || possessionVerbs[w.text] ||
+			timeStems[w.stem] || isOneOf(w.text, "covered", "included", "anywhere", "longer", "anymore") || strings.ContainsAny(w.text, "0123456789") || strings.HasSuffix(w.text, "ly") || i > 0 && isName(s.Text[w.start:w.end]) {
+			continue
+		}
+		t := MissingThing{Concept: hashTerm(l.concept(name)), Stem: hashTerm(w.stem), IsGeneric: l.weightOf(l.concept(name)) < WeightFull}
+		for from := max(0, i-maxPhraseWords+1); from <= i && t.phrase == 0; from++ {
+			if concept, n := l.longestPhrase(words, from); n > 1 && from+n > i {
+				t.phrase = hashTerm(concept)
+			}
+		}
+		if !emptyConcepts()[t.Concept] {
+			things = append(things, t)
+		}
+	}
+	return things
+}
+
+const maxPhraseWords = 4 // words of a phrase in the lexicon, as a rule
+
+// isName reports whether a word within a sentence is a name: "Leeds", but not "VPN".
+func isName(w string) bool {
+	first, size := utf8.DecodeRuneInString(w)
+	return unicode.IsUpper(first) && strings.ContainsFunc(w[size:], unicode.IsLower)
 }

@@ -43,7 +43,10 @@ func (s *Stance) readNegatedClauses(words []word) {
 func (s *Stance) readNegativeWord(words []word, i int) {
 	w, next, prev := words[i], wordAt(words, i+1), wordAt(words, i-1)
 	bit := uint64(1) << w.clause
+	isNegation := negationWords[w.text] || lackWords[w.text] || negatedForms[w.text] != "" || strings.HasSuffix(w.text, "n't")
 	switch {
+	case isNegation && isInRelativeClause(words, i):
+		// "Data that is not public is …" identifies the data.
 	case statesExemption(words, i):
 		s.Exempt |= bit
 		s.Limit = "not apply"
@@ -123,14 +126,10 @@ func (s *Stance) readNot(words []word, i int) {
 		s.Prohibited |= bit // "documents are not to be left behind"
 	case next == "one" && slices.ContainsFunc(words[i:], func(w word) bool { return w.text == "before" || w.text == "without" }):
 		s.Prohibited |= bit // "not one had gone live before approval"
-	case qualifiesSubject(words, i):
-		// "Staff who do not complete it lose their access" identifies the staff.
 	case modalVerbs[prev] || ability || permissionWords[next]:
 		s.Prohibited |= bit
 	case next == "need" || prev == "need" || (next == "to" || next == "have") && prev == "need" || next == "necessary":
 		s.Exempt |= bit // "need not be tested"
-	case isInIdentifyingClause(words, i), isInQualifyingRelativeClause(words, i):
-		// "Data that is not public is …", "accounts which have not been used are …"
 	case dataHandlingParticiples[next] && negatesStatementAboutData(words, i):
 		s.Prohibited |= bit // "production data is never used for testing"
 	case auxiliaryVerbs[prev] || auxiliaryVerbs[wordAt(words, i-2)]:
@@ -218,15 +217,13 @@ func (s *Stance) readNobody(words []word, i int) {
 	switch {
 	case w.text == "nobody" && (isNobodyInRelativeClause(words, i) || isInClauseAfterEverything(words, i)):
 		// "Accounts nobody used are disabled" affirms that they are disabled.
-	case w.text == "nobody" && isSegregationRule(words, i):
+	case w.text == "nobody" && isSegregationRule(words, i), isNoMoreThan(words, i):
 		s.Prohibited |= bit
 	case (w.text == "none" || w.text == "nobody") && (clauseHas(words, w.clause, "except", "beyond") ||
 		clauseHas(words, w.clause, "other") && clauseHas(words, w.clause, "than")):
 		s.Limit = cmp.Or(s.Limit, w.text+" except")
 	case w.text == "none" && words[0].text == "for" && (prev == "is" || prev == "are"):
 		s.Limit = cmp.Or(s.Limit, "for "+next+" none") // "for the cloud provider there is none"
-	case w.text == "none" && auxiliaryVerbs[prev] && relativePronouns[wordAt(words, i-2)]:
-		// "A phone that has none is refused." identifies phones.
 	default:
 		s.Denied |= bit
 		if w.text == "none" || w.text == "nobody" {
@@ -269,9 +266,6 @@ func (s *Stance) readLackWord(words []word, i int) {
 	w, next, prev := words[i], wordAt(words, i+1), wordAt(words, i-1)
 	bit := uint64(1) << w.clause
 	// "Looks for missing entries" is not a denial.
-	if relativePronouns[prev] && i <= maxSubjectWords && strings.HasPrefix(w.text, "fail") && len(words) > i+minWordsAfter {
-		return // "visitors who fail to show it are refused"
-	}
 	if (w.text == "missing" || strings.HasPrefix(w.text, "fail") && next != "to") && !auxiliaryVerbs[prev] ||
 		(w.text == "absence" || w.text == "lack") && prev == "the" && wordAt(words, i-2) == "in" ||
 		w.text == "absence" && next != "of" {
@@ -309,7 +303,7 @@ func (s *Stance) resolveDoubleNegatives(words []word) {
 		for i, w := range words {
 			switch {
 			case int(w.clause) != c, w.text == "no" && wordAt(words, i+1) == "longer": // "rights no longer needed"
-			case negationWords[w.text] || negatedForms[w.text] != "":
+			case negationWords[w.text] || negatedForms[w.text] != "" || strings.HasSuffix(w.text, "n't"):
 				n++
 			case n == 1 && (w.text == "and" || w.text == "or"):
 				n = 0 // "logs are not collected and nobody reviews them" denies twice

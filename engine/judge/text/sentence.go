@@ -165,7 +165,7 @@ func punctuationEndsSentence(text string, from, i int) bool {
 	if abbreviations[token] {
 		next := strings.TrimLeft(text[j:], " \t\r\n")
 		r, _ := utf8.DecodeRuneInString(next)
-		return token == "etc" && unicode.IsUpper(r)
+		return token == "etc" && unicode.IsUpper(r) || token == "no" && !unicode.IsDigit(r) // not "no. 12"
 	}
 	if len(token) == 1 && k > from && text[k] >= 'A' && text[k] <= 'Z' {
 		// "A. Smith" is a name with an initial; "as in Annex A. The …" ends a sentence.

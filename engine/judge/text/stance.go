@@ -100,6 +100,7 @@ func parseStanceAndClauses(text string, words []word, currentYear int) Stance {
 		s.Conditional |= 1 // "Lost it? Tell us."
 	}
 	s.readNegatedClauses(words)
+	s.denyQuestionedThing(words)
 	s.markHarmlessDenials(words)
 	allHarmless := s.Denied&^s.harmless == 0
 	s.markBackReferences(words)

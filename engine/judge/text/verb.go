@@ -18,6 +18,7 @@ var finiteVerbForms = wordSet(
 opens closes brings brought comes came writes wrote says said knows means meant sits lies holds belongs speaks reads fills stops happens helps runs ran
 passes looks looked puts explains confirms counts decides chooses enters includes involves joins learns lets moves needs operates owns picks reaches
 refuses relies remains reminds replaces returns sends sent serves sets ships signs stays suspends tries uses waits walks warns watches wears wipes
+lose loses remain stay expire expires
 agrees attacks drops become becomes begin bring come ensure exist happen hear know keep let lie say see send tell want wear write`,
 )
 
