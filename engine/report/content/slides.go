@@ -337,7 +337,7 @@ func (v *Report) trendSlide() Slide {
 	if len(table.Rows) > 0 {
 		out.Table = table
 	}
-	if more := len(t.Slipped) + len(t.Improved) - len(table.Rows); more > 0 {
+	if more := len(t.Slipped) + len(t.Improved) + len(t.Decided) - len(table.Rows); more > 0 {
 		out.Small = fmt.Sprintf("Not shown: %s.", prose.Count(more, "more change", "more changes"))
 	}
 	return out

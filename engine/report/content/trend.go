@@ -1,8 +1,10 @@
 package content
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/block"
@@ -21,6 +23,9 @@ type Trend struct {
 	CriticalOrHigh [2]int      `json:"critical_or_high"`
 	Improved       []Change    `json:"improved"`
 	Slipped        []Change    `json:"slipped"`
+	// Decided lists the changes that result from a person's decision in either assessment. They are neither improvements
+	// nor setbacks.
+	Decided []Change `json:"decided"`
 	// Added and Removed count the controls that apply only now and those that no longer apply.
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
@@ -48,7 +53,7 @@ func (v *Report) newTrend() *Trend {
 		return nil
 	}
 	t := &Trend{
-		Earlier: e.Assessment.Name, AsOf: wording.FormatDate(e.AsOf), Improved: []Change{}, Slipped: []Change{},
+		Earlier: e.Assessment.Name, AsOf: wording.FormatDate(e.AsOf), Improved: []Change{}, Slipped: []Change{}, Decided: []Change{},
 		CompliancePct:  [2]*float64{e.Summary.CompliancePct, v.Summary.CompliancePct},
 		CriticalOrHigh: [2]int{countGrave(e.Findings), countGrave(v.Findings)},
 	}
@@ -81,11 +86,14 @@ func (v *Report) newTrend() *Trend {
 		}
 		c := Change{
 			ControlCode: now.ControlCode, ControlTitle: now.ControlTitle, Before: plainStatusName(a), After: plainStatusName(b),
-			Why: v.whyChanged(was, now),
+			Why: v.whyChanged(was, now, statusRank[b] < statusRank[a]),
 		}
-		if statusRank[b] < statusRank[a] {
+		switch {
+		case isStatusDecided(was) || isStatusDecided(now):
+			t.Decided = append(t.Decided, c)
+		case statusRank[b] < statusRank[a]:
 			t.Improved = append(t.Improved, c)
-		} else {
+		default:
 			t.Slipped = append(t.Slipped, c)
 		}
 	}
@@ -95,8 +103,13 @@ func (v *Report) newTrend() *Trend {
 }
 
 func (t *Trend) describe() string {
-	s := fmt.Sprintf("since %s (%s), %s improved and %s got worse", t.Earlier, t.AsOf,
-		prose.Count(len(t.Improved), "measure", "measures"), prose.GroupThousands(len(t.Slipped)))
+	counts := []string{
+		prose.Count(len(t.Improved), "measure", "measures") + " improved", prose.GroupThousands(len(t.Slipped)) + " got worse",
+	}
+	if n := len(t.Decided); n > 0 {
+		counts = append(counts, prose.GroupThousands(n)+" changed by a person's decision")
+	}
+	s := fmt.Sprintf("since %s (%s), %s", t.Earlier, t.AsOf, prose.JoinAnd(counts))
 	if a, b := t.CompliancePct[0], t.CompliancePct[1]; a != nil && b != nil {
 		change := fmt.Sprintf("changed from %s%% to %s%%", prose.Decimal(*a), prose.Decimal(*b))
 		if prose.Decimal(*a) == prose.Decimal(*b) {
@@ -111,39 +124,54 @@ func (t *Trend) describe() string {
 	return prose.Capitalize(s) + "."
 }
 
+// isStatusDecided reports whether a person has set the status of an item, or decided what its passages show.
+func isStatusDecided(i *api.SoAItem) bool { return i.IsStatusOverruled() || i.IsCorrected() }
+
 // whyChanged returns the reason why the status of a control changed, as far as the two assessments show it.
-func (v *Report) whyChanged(before, after *api.SoAItem) string {
-	if after.IsStatusOverruled() {
+func (v *Report) whyChanged(before, after *api.SoAItem, improved bool) string {
+	switch {
+	case after.IsStatusOverruled():
 		return "The status was set by a person."
-	}
-	if before.IsStatusOverruled() {
+	case before.IsStatusOverruled():
 		return "The status was previously set by a person and now follows from the evidence."
+	case after.IsCorrected():
+		return "A person decided what the passages show."
+	case before.IsCorrected():
+		return "A person had decided what the passages show; now there is other evidence."
 	}
-	if name := newDocumentName(after.Evidence, v.Documents, v.Earlier.Documents); name != "" {
-		return "New evidence: " + name + "."
+	found, lost := "", ""
+	if name := documentOfNewQuote(after.Evidence, before.Evidence, v.Documents); name != "" {
+		found = "New evidence: " + name + "."
 	}
-	if name := newDocumentName(before.Evidence, v.Earlier.Documents, v.Documents); name != "" {
-		return "Changed or no longer provided: " + name + "."
+	if name := documentOfNewQuote(before.Evidence, after.Evidence, v.Earlier.Documents); name != "" {
+		lost = "No longer found: a passage of " + name + "."
 	}
-	if v.Catalog.ID != v.Earlier.Catalog.ID {
+	if !improved {
+		found, lost = lost, found
+	}
+	switch {
+	case found != "" || lost != "":
+		return cmp.Or(found, lost)
+	case v.Catalog.ID != v.Earlier.Catalog.ID:
 		return "The evidence is the same, but the catalog was changed."
-	}
-	if v.SoA.Method != v.Earlier.SoA.Method {
+	case v.SoA.Method != v.Earlier.SoA.Method:
 		return "The evidence is the same, but the rules for reading it have changed."
 	}
-	return "The same documents were cited, but other documents of the assessment changed."
+	return "The same passages were cited, but other documents of the assessment changed."
 }
 
-// newDocumentName returns the name of the first document cited as evidence whose content is not among the other
-// documents, or "" if there is no such document. own contains the documents that the evidence comes from.
-func newDocumentName(evidence []api.Evidence, own, other []api.Document) string {
-	for i := range evidence {
-		at := slices.IndexFunc(own, func(d api.Document) bool { return d.ID == evidence[i].DocumentID })
-		if at < 0 {
+// documentOfNewQuote returns the name of the document with the first quote that is not among the other quotes, or "" if
+// there is none. documents contains those that the quotes come from. Only the words count: a document that was merely
+// saved again is no new evidence.
+func documentOfNewQuote(quotes, other []api.Evidence, documents []api.Document) string {
+	for i := range quotes {
+		words := strings.Fields(quotes[i].Quote)
+		if slices.ContainsFunc(other, func(e api.Evidence) bool { return slices.Equal(strings.Fields(e.Quote), words) }) {
 			continue
 		}
-		if !slices.ContainsFunc(other, func(d api.Document) bool { return d.SHA256 == own[at].SHA256 }) {
-			return wording.OrDefault(own[at].Title, own[at].Filename)
+		at := slices.IndexFunc(documents, func(d api.Document) bool { return d.ID == quotes[i].DocumentID })
+		if at >= 0 {
+			return wording.OrDefault(documents[at].Title, documents[at].Filename)
 		}
 	}
 	return ""
@@ -178,7 +206,10 @@ func (v *Report) trendSection() []block.Block {
 	for _, one := range []struct {
 		title string
 		all   []Change
-	}{{"What improved", t.Improved}, {"What slipped", t.Slipped}} {
+	}{{"What improved", t.Improved}, {"What slipped", t.Slipped}, {"What a person decided", t.Decided}} {
+		if one.title == "What a person decided" && len(one.all) == 0 {
+			continue
+		}
 		tab := block.Table{Caption: one.title, Empty: "Nothing.", Columns: []block.Column{
 			{Name: "Measure", Width: 9}, {Name: "Before", Width: 4}, {Name: "Now", Width: 4}, {Name: "Why", Width: 8},
 		}}
