@@ -27,6 +27,8 @@ func whyLeftOpen(i *api.SoAItem) string {
 		return "undecided whether the control applies"
 	case i.Carried != nil && i.Carried.EvidenceChanged:
 		return "carried over from a decision that was based on different evidence"
+	case judge.IsAskedAgain(i):
+		return "confirmed before, but marked for review again"
 	case i.SecondReading != nil:
 		return "the readers disagree"
 	case slices.ContainsFunc(i.Statements, func(s api.Statement) bool { return s.Verdict == judge.VerdictConflicting }):
@@ -82,7 +84,7 @@ func (s *Service) DrawReview(ctx context.Context, by api.Caller, in *api.DrawRev
 		}
 		size := cmp.Or(in.Body.Size, api.DefaultReviewSize)
 		if size < r.Size {
-			return api.Conflict("the current sample has %d items; it can only be enlarged", r.Size)
+			return api.Conflict("the current sample was drawn with the size %d; it can only be enlarged", r.Size)
 		}
 		r.Size = size
 		markSampled(&r)
@@ -236,7 +238,7 @@ func describeReview(v *api.SoAVersion, r *store.ReviewSample, items []api.SoAIte
 	if out.SampledLeft == 0 && !out.Outdated {
 		out.AtMostWrong = new(max(0, min(out.NotRead, sampling.AtMost(all, out.Wrong)-out.Wrong-wrongElsewhere)))
 	}
-	out.Statement, out.NextStep = reviewStatement(out), nextReviewStep(out)
+	out.Statement, out.NextStep = reviewStatement(out), nextReviewStep(out, sampling.AtMost(all, out.Wrong))
 	if inBulk > 0 {
 		out.Statement += fmt.Sprintf(" %s only as part of a bulk decision, which doesn't count as a review.",
 			prose.Count(inBulk, "item was confirmed", "items were confirmed"))
@@ -268,7 +270,16 @@ func isOrAre(n int) string {
 	return "are"
 }
 
-func nextReviewStep(r *api.ReviewSample) string {
+// nextReviewStep returns what to do next. atMost is the largest number of items that can have been drafted wrong,
+// including those found.
+func nextReviewStep(r *api.ReviewSample, atMost int) string {
+	isTooMany := float64(atMost) > acceptedShare*float64(r.Population)
+	total := fmt.Sprintf("%d of the %s", atMost, prose.Count(r.Population, "item", "items"))
+	if r.Wrong > 0 {
+		total = "Together with those found, that is " + total
+	} else {
+		total = "That is " + total
+	}
 	switch {
 	case r.Outdated:
 		return "Draw a new sample."
@@ -278,12 +289,12 @@ func nextReviewStep(r *api.ReviewSample) string {
 		return "Read the remaining items of the sample, starting with the least certain ones."
 	case r.NotRead == 0:
 		return ""
-	case float64(*r.AtMostWrong) > acceptedShare*float64(r.NotRead) && r.SuggestedSize >= r.Population:
-		return "That is more than 5%, and only reading every item could bring the limit below 5%. Continue where the errors were found."
-	case float64(*r.AtMostWrong) > acceptedShare*float64(r.NotRead) && r.SuggestedSize > r.Sampled:
-		return fmt.Sprintf("That is more than 5%%. A sample of %d items with no further errors would bring the "+
-			"limit below 5%%.", r.SuggestedSize)
+	case isTooMany && r.SuggestedSize >= r.Population:
+		return total + ", more than 5%, and only reading every item could bring that below 5%. Continue where the errors were found."
+	case isTooMany && r.SuggestedSize > r.Sampled:
+		return fmt.Sprintf("%s, more than 5%%. A sample of %d with no further errors would bring that to 5%% at most. "+
+			"If the errors found have a common cause, look for it in the other items first.", total, r.SuggestedSize)
 	}
-	return "Enough items have been read to show that at most 5% are wrong. Read more if even minor errors would " +
+	return total + ", at most 5%: enough items have been read. Read more if even minor errors would " +
 		"matter, or if the errors found have a common cause."
 }

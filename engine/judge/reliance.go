@@ -62,8 +62,15 @@ func ItemsOnRepeatedQuotes(items []api.SoAItem) (out []int) {
 	return slices.Compact(out)
 }
 
-// IsReviewed reports whether a person has set or confirmed the item's applicability or status.
-func IsReviewed(i *api.SoAItem) bool { return slices.ContainsFunc(api.ReviewFields, i.IsManual) }
+// IsReviewed reports whether a person has set or confirmed the item's applicability or status. A confirmation doesn't
+// count if the item has been marked for review again since.
+func IsReviewed(i *api.SoAItem) bool {
+	return i.IsManual("applicability") || i.IsManual("implementation_status") || i.IsManual("needs_review") && !i.NeedsReview
+}
+
+// IsAskedAgain reports whether an item that a person had confirmed as drafted is marked for review again, because a later
+// draft gave it another status or because a person said so.
+func IsAskedAgain(i *api.SoAItem) bool { return i.IsManual("needs_review") && !IsReviewed(i) }
 
 // IsImplementedWithoutEvidence reports whether an applicable item is implemented although no passage supports any of
 // its requirements.

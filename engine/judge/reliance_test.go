@@ -58,3 +58,21 @@ func TestOnRepeatedQuote(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestAskedAgainIsNotReviewed checks that a confirmation no longer counts once the item is marked for review again.
+func TestAskedAgainIsNotReviewed(t *testing.T) {
+	item := func(needsReview bool, edited ...string) api.SoAItem {
+		return api.SoAItem{Item: api.Item{EditedFields: edited}, NeedsReview: needsReview}
+	}
+	items := []api.SoAItem{
+		item(false, "needs_review"), item(true, "needs_review"), item(true, "implementation_status"), item(true, "owner"), item(false),
+	}
+	if got := CountUnreviewed(items); got.LinesNotReviewed != 3 || got.LinesToReview != 2 {
+		t.Errorf("%d not reviewed, %d marked for review", got.LinesNotReviewed, got.LinesToReview)
+	}
+	for n, want := range []bool{false, true, false, false, false} {
+		if got := IsAskedAgain(&items[n]); got != want {
+			t.Errorf("item %d is asked again: %v", n, got)
+		}
+	}
+}
