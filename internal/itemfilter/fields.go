@@ -15,6 +15,7 @@ type field[I any] struct {
 	value   func(*I) any
 	allowed []string // all possible values of a text; nil if there is no limitation
 	isCode  bool     // whether it is an uppercase code, which filters may write in any case
+	isDate  bool     // whether it is a date; a missing date is neither before nor after another
 }
 
 // optional returns the text that v points to, or "" if v is nil.
@@ -112,7 +113,7 @@ var findingFields = commonFields(
 	field[api.Finding]{names: []string{"weight"}, value: func(i *api.Finding) any { return i.Weight }},
 	field[api.Finding]{names: []string{"confidence"}, value: func(i *api.Finding) any { return i.Confidence }},
 	field[api.Finding]{names: []string{"owner"}, value: func(i *api.Finding) any { return optional(i.Owner) }},
-	field[api.Finding]{names: []string{"due", "due_date"}, value: func(i *api.Finding) any { return optional(i.DueDate) }},
+	field[api.Finding]{names: []string{"due", "due_date"}, isDate: true, value: func(i *api.Finding) any { return optional(i.DueDate) }},
 	field[api.Finding]{names: []string{"note"}, value: func(i *api.Finding) any { return optional(i.Note) }},
 	field[api.Finding]{names: []string{"condition"}, value: func(i *api.Finding) any { return i.Condition }},
 	field[api.Finding]{names: []string{"cause"}, value: func(i *api.Finding) any { return i.Cause }},
@@ -144,8 +145,10 @@ var planFields = commonFields(
 	},
 	field[api.POAMItem]{names: []string{"type", "action_type"}, value: func(i *api.POAMItem) any { return i.ActionType }},
 	field[api.POAMItem]{names: []string{"owner"}, value: func(i *api.POAMItem) any { return optional(i.Owner) }},
-	field[api.POAMItem]{names: []string{"due", "due_date"}, value: func(i *api.POAMItem) any { return string(i.CurrentDueDate()) }},
-	field[api.POAMItem]{names: []string{"accepted_until", "risk_accepted_until"}, value: func(i *api.POAMItem) any { return optional(i.RiskAcceptedUntil) }},
+	field[api.POAMItem]{names: []string{"due", "due_date"}, isDate: true, value: func(i *api.POAMItem) any { return string(i.CurrentDueDate()) }},
+	field[api.POAMItem]{
+		names: []string{"accepted_until", "risk_accepted_until"}, isDate: true, value: func(i *api.POAMItem) any { return optional(i.RiskAcceptedUntil) },
+	},
 	field[api.POAMItem]{names: []string{"weakness"}, value: func(i *api.POAMItem) any { return i.Weakness }},
 	field[api.POAMItem]{names: []string{"action", "corrective_action"}, value: func(i *api.POAMItem) any { return i.CorrectiveAction }},
 	field[api.POAMItem]{names: []string{"vendor", "vendor_dependency"}, value: func(i *api.POAMItem) any { return optional(i.VendorDependency) }},

@@ -55,7 +55,7 @@ func Compile[I any](text string) (*Filter[I], error) {
 		return nil, check.err
 	}
 	f.program, err = expr.Compile(text, expr.Env(f.values(new(I))), expr.AsBool(), expr.DisableAllBuiltins(), expr.EnableBuiltin("lower"),
-		expr.EnableBuiltin("len"), expr.MaxNodes(maxNodes), expr.Patch(codePatcher[I]{&check}))
+		expr.EnableBuiltin("len"), expr.MaxNodes(maxNodes), expr.Patch(patcher[I]{&check}))
 	if err != nil {
 		return nil, invalid("%s", describe(err, f.fields))
 	}
@@ -192,17 +192,23 @@ func (c *checker[I]) visitBinary(n *ast.BinaryNode) {
 	}
 }
 
-// codePatcher converts strings that are compared with codes to upper case.
-type codePatcher[I any] struct{ fields *checker[I] }
+// patcher converts strings that are compared with codes to upper case, and makes comparisons of missing dates false.
+type patcher[I any] struct{ fields *checker[I] }
 
 // Visit implements ast.Visitor.
-func (p codePatcher[I]) Visit(node *ast.Node) {
+func (p patcher[I]) Visit(node *ast.Node) {
 	n, ok := (*node).(*ast.BinaryNode)
 	if !ok || n.Operator == "matches" {
 		return
 	}
 	for _, side := range [][2]ast.Node{{n.Left, n.Right}, {n.Right, n.Left}} {
-		if f := p.fields.find(side[0]); f != nil && f.isCode {
+		f := p.fields.find(side[0])
+		if f != nil && f.isDate && slices.Contains([]string{"<", "<=", ">", ">="}, n.Operator) {
+			exists := &ast.BinaryNode{Operator: "!=", Left: &ast.IdentifierNode{Value: f.names[0]}, Right: &ast.StringNode{}}
+			ast.Patch(node, &ast.BinaryNode{Operator: "&&", Left: exists, Right: n})
+			return
+		}
+		if f != nil && f.isCode {
 			for _, value := range valuesOf(side[1]) {
 				if text, ok := value.(*ast.StringNode); ok {
 					text.Value = strings.ToUpper(text.Value)

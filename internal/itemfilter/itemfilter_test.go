@@ -119,3 +119,25 @@ func FuzzCompile(f *testing.F) {
 		}
 	})
 }
+
+// TestMissingDates checks that an item without a date is neither before nor after another date.
+func TestMissingDates(t *testing.T) {
+	due := api.Date("2027-03-31")
+	for filter, want := range map[string][2]bool{ // for a finding with a date, and one without
+		`due < "2027-04-01"`:              {true, false},
+		`"2027-04-01" >= due_date`:        {true, false},
+		`due > "2027-01-01"`:              {true, false},
+		`not (due < "2027-04-01")`:        {false, true},
+		`due == ""`:                       {false, true},
+		`due != "2027-03-31"`:             {false, true},
+		`due < "2027-04-01" || due == ""`: {true, true},
+	} {
+		f, err := itemfilter.Compile[api.Finding](filter)
+		if err != nil {
+			t.Fatalf("%s: %v", filter, err)
+		}
+		if got := [2]bool{f.Selects(&api.Finding{DueDate: &due}), f.Selects(&api.Finding{})}; got != want {
+			t.Errorf("%s: %v, not %v", filter, got, want)
+		}
+	}
+}

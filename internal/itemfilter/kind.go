@@ -51,10 +51,14 @@ func (f *field[I]) example() string {
 		return name + ", or not " + name
 	case k == number && strings.Contains(name, "confidence"):
 		return name + " < 0.5"
+	case name == "level":
+		return "level > 1, or not assessed"
 	case k == number:
 		return name + " > 1"
 	case k == list:
 		return fmt.Sprintf("%q in %s", map[string]string{"frameworks": "soc2-tsc", "requirements": "A.5.1", "edited_fields": "owner"}[name], name)
+	case f.isDate:
+		return name + ` < "2027-03-31", or ` + name + ` == ""`
 	case len(f.allowed) > 0:
 		return fmt.Sprintf("%s == %q", name, f.allowed[0])
 	}
@@ -161,12 +165,20 @@ func (c *checker[I]) checkOperands(n *ast.BinaryNode) {
 // text without quotes.
 func (c *checker[I]) explainUnknown(n *ast.BinaryNode) {
 	f := c.find(n.Left)
-	if f == nil || n.Right != c.unknown || f.kind() != text {
+	if f == nil || n.Right != c.unknown {
 		return
 	}
 	name, ok := c.unknown.(*ast.IdentifierNode)
+	isNil := !ok || name.Value == "null"
+	if f.kind() != text {
+		if isNil {
+			c.err = nil
+			c.fail(n.Right, "filters don't support nil; %s is never missing; use a condition such as %s", f.names[0], f.example())
+		}
+		return
+	}
 	c.err = nil
-	if !ok || name.Value == "null" {
+	if isNil {
 		c.fail(n.Right, "filters don't support nil; an empty %s equals \"\", so write %s %s \"\"", f.names[0], f.names[0], n.Operator)
 		return
 	}
