@@ -64,8 +64,9 @@ type ApprovalChanges struct {
 	Added        []string `json:"added"`
 	Removed      []string `json:"removed"`
 	Changed      []string `json:"changed"`
-	// RequirementsOnly counts those of Changed that differ only in the requirements that the control satisfies.
-	RequirementsOnly int `json:"requirements_only" doc:"How many of the changed items differ only in the requirements they satisfy; their verdicts are unchanged."`
+	// RequirementsOnly counts those of Changed that differ only in the requirements that the control satisfies, and in what
+	// follows from these.
+	RequirementsOnly int `json:"requirements_only" doc:"How many of the changed items differ only in the requirements they satisfy, and in what follows from these, such as points and order; their verdicts are unchanged."`
 }
 
 // Summary returns the changes in one sentence.
@@ -91,7 +92,7 @@ func (c *ApprovalChanges) RequirementsNote() string {
 	if c.RequirementsOnly == len(c.Changed) {
 		part = "all"
 	}
-	return ", " + part + " only in the requirements they satisfy (verdicts unchanged)"
+	return ", " + part + " only in the requirements they satisfy or in their order (verdicts unchanged)"
 }
 
 // Decider describes who decided: the user, the delegator if the user was a delegate, and the keys through which the

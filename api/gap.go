@@ -225,7 +225,7 @@ type GapChange struct {
 	Severity     Severity      `json:"severity" doc:"Current severity; for a closed gap, the previous one."`
 	Before       string        `json:"before" doc:"Previous severity and status; empty for a new gap."`
 	After        string        `json:"after" doc:"Current severity and status; empty for a closed gap."`
-	Causes       []string      `json:"causes" doc:"Cause of the change: evidence, catalog, user, rule."`
+	Causes       []string      `json:"causes" doc:"Cause of the change: evidence, catalog, frameworks, user, rule."`
 }
 
 const tagGap = "Gap analysis"

@@ -162,18 +162,30 @@ func (k deliverableType[V, I]) changesSinceApproved(tx *store.Tx, a *api.Assessm
 	return out, nil
 }
 
-// differInRequirementsOnly reports whether two items, as JSON, have different requirements and are
-// otherwise equal. The reasons for including a control are ignored, because they are derived from
-// its requirements.
+// derivedFromRequirements are the fields of items whose values follow from the requirements of the control, from those of
+// other controls, or from the previous version: reasons for including a control, the criteria and the exact points of a
+// finding, and the order of a plan.
+var derivedFromRequirements = []string{
+	"requirement_codes", "rationale", "inclusion_reasons", "criteria", "severity_points", "severity_reason", "priority", "previous_level",
+}
+
+// differInRequirementsOnly reports whether two items, as JSON, differ only in the requirements of their controls and in
+// fields that follow from these.
 func differInRequirementsOnly(a, b []byte) (bool, error) {
 	var was, is map[string]json.RawMessage
 	if err := errors.Join(json.Unmarshal(a, &was), json.Unmarshal(b, &is)); err != nil {
 		return false, err
 	}
-	if bytes.Equal(was["requirement_codes"], is["requirement_codes"]) {
-		return false, nil
+	var edited []string
+	if len(is["edited_fields"]) > 0 {
+		if err := json.Unmarshal(is["edited_fields"], &edited); err != nil {
+			return false, err
+		}
 	}
-	for _, field := range []string{"requirement_codes", "rationale", "inclusion_reasons"} {
+	for _, field := range derivedFromRequirements {
+		if slices.Contains(edited, field) {
+			continue
+		}
 		delete(was, field)
 		delete(is, field)
 	}

@@ -61,8 +61,11 @@ func changeCauses(tx *store.Tx, org string, before, after *api.GapVersion) (caus
 	if differs("documents") {
 		causes = append(causes, "evidence")
 	}
-	if differs("catalog_version_id", "catalog_sha256", "custom_catalog", "frameworks") {
+	if differs("catalog_version_id", "catalog_sha256", "custom_catalog") {
 		causes = append(causes, "catalog")
+	}
+	if differs("frameworks") {
+		causes = append(causes, "frameworks")
 	}
 	if differs("scope") {
 		causes = append(causes, "user")
