@@ -18,13 +18,14 @@ func (a *app) checkDiff() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "diff A B", Short: "Show which gaps were opened, closed, worsened or improved",
 		Long: `Compares A (before) with B (after). Each is a folder of evidence, a file written by a
-check (-o json=FILE, or a baseline), or an assessment. Both must use the same frameworks.
-If the catalogs differ, only controls in both catalogs are compared, and added, removed and
-renamed controls are listed. A file from a check can be compared across catalogs only if it
-is a baseline.
+check (-o json=FILE, or a baseline), or an assessment. If their catalogs or frameworks
+differ, only controls of both are compared, and added, removed and renamed controls are
+listed. A file from a check must be for the same frameworks, and can be compared across
+catalogs only if it is a baseline.
 
 For each change, the result says what differs between A and B: the quotes, the control's
-wording in the catalog, the reader, the documents, the scope, or a person's decision.
+wording in the catalog, its requirements, the reader, the documents, the scope, or a
+person's decision.
 
 With --fail-on-new, the exit code is 1 if a gap was opened or became worse. With
 --fail-on-new=high, it is 1 only if such a gap now has high or critical severity.`,

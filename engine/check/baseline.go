@@ -224,19 +224,26 @@ type Diff struct {
 	// Decided lists the changes that result from a person's decisions on either side. They are
 	// neither regressions nor progress, and are not included in the lists above.
 	Decided []Change `json:"decided"`
-	// Catalogs is set if the sides have different catalogs.
+	// Catalogs is set if the sides have different catalogs or frameworks.
 	Catalogs *CatalogChange `json:"catalogs,omitempty"`
 }
 
 // CompareBaselines returns the changes in gaps from before to after, by the rules used to compare versions of a gap
-// analysis. If both baselines list their controls, they can come from different catalogs; only the controls in both are
-// compared.
+// analysis. If both baselines list their controls, they can come from different catalogs, and if neither was read from a
+// file, from different frameworks; only the controls in both are compared.
 func CompareBaselines(before, after *Baseline, beforeName, afterName string) (*Diff, error) {
 	scope := before.comparisonScope
 	var catalogs *CatalogChange
-	if before.Catalog != after.Catalog && before.Controls != nil && after.Controls != nil {
+	otherCatalog := before.Catalog != after.Catalog && before.Controls != nil && after.Controls != nil
+	// Files don't record the requirements, which decide severities.
+	otherFrameworks := !slices.Equal(before.Frameworks, after.Frameworks) && before.controls != nil && after.controls != nil
+	if otherCatalog || otherFrameworks {
 		catalogs, scope.Catalog = compareCatalogs(before, after), after.Catalog
 		before, after = before.withControlsOf(after), after.withControlsOf(before)
+	}
+	if otherFrameworks {
+		catalogs.FrameworksBefore, catalogs.FrameworksAfter = before.Frameworks, after.Frameworks
+		scope.Frameworks = after.Frameworks
 	}
 	hint := ""
 	if scope.Catalog != after.Catalog {

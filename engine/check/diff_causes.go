@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,8 +17,8 @@ type Change struct {
 	Why string `json:"why,omitempty"`
 }
 
-// CatalogChange describes how the controls of two sides with different catalogs differ. Only controls that exist on
-// both sides are compared.
+// CatalogChange describes how the controls of two sides with different catalogs or frameworks differ. Only controls that
+// exist on both sides are compared.
 type CatalogChange struct {
 	Before   string           `json:"before"`
 	After    string           `json:"after"`
@@ -25,6 +26,9 @@ type CatalogChange struct {
 	Added    []ControlName    `json:"added"`
 	Removed  []ControlName    `json:"removed"`
 	Renamed  []RenamedControl `json:"renamed"`
+	// FrameworksBefore and FrameworksAfter are set if the frameworks differ.
+	FrameworksBefore []string `json:"frameworks_before,omitempty"`
+	FrameworksAfter  []string `json:"frameworks_after,omitempty"`
 }
 
 // ControlName is the code and title of a control.
@@ -70,6 +74,15 @@ func wordingHash(i *api.SoAItem) string {
 	parts := []string{i.ControlTitle}
 	for _, st := range i.Statements {
 		parts = append(parts, st.Text)
+	}
+	return fingerprint(parts...)
+}
+
+// requirementsHash identifies the requirements that an item's control satisfies.
+func requirementsHash(i *api.SoAItem) string {
+	var parts []string
+	for _, framework := range slices.Sorted(maps.Keys(i.RequirementCodes)) {
+		parts = append(append(parts, framework), i.RequirementCodes[framework]...)
 	}
 	return fingerprint(parts...)
 }
@@ -151,11 +164,14 @@ func (c *Change) explain(before, after *Baseline, decided bool) {
 	if was.Evidence != now.Evidence {
 		add("evidence", "other quotes")
 	}
-	if was.Wording != now.Wording {
+	if was.Wording != now.Wording && was.Applicability == now.Applicability { // a control that doesn't apply has no statements
 		add("catalog", "the catalog's wording has changed")
 	}
 	if before.basis.Method != after.basis.Method {
 		add("rule", fmt.Sprintf("read by %s, previously by %s", after.basis.Method, before.basis.Method))
+	}
+	if len(why) == 0 && was.Requirements != now.Requirements {
+		add("frameworks", "same quotes, but the control satisfies other requirements")
 	}
 	if len(why) == 0 && before.Catalog != after.Catalog {
 		add("catalog", "same quotes and wording, but similarity of meaning is learned from the catalog, which has changed")
@@ -169,10 +185,18 @@ func (c *Change) explain(before, after *Baseline, decided bool) {
 	c.Why = strings.Join(why, ", ")
 }
 
-// describe returns the catalogs and how many controls are compared, in one line.
+// describe returns the catalogs or frameworks and how many controls are compared, in one line.
 func (c *CatalogChange) describe() string {
-	return fmt.Sprintf("catalogs: %s → %s; compared: the %s in both catalogs (%d added, %d removed, %d renamed)",
-		c.Before, c.After, prose.Count(c.Compared, "control", "controls"), len(c.Added), len(c.Removed), len(c.Renamed))
+	var differ, what string
+	if c.Before != c.After {
+		differ, what = fmt.Sprintf("catalogs: %s → %s; ", c.Before, c.After), "catalogs"
+	}
+	if c.FrameworksAfter != nil {
+		list := func(s []string) string { return firstNonEmpty(strings.Join(s, ", "), "all controls") }
+		differ, what = differ+fmt.Sprintf("frameworks: %s → %s; ", list(c.FrameworksBefore), list(c.FrameworksAfter)), "assessments"
+	}
+	return fmt.Sprintf("%scompared: the %s in both %s (%d added, %d removed, %d renamed)",
+		differ, prose.Count(c.Compared, "control", "controls"), what, len(c.Added), len(c.Removed), len(c.Renamed))
 }
 
 // lists returns the lists of controls that are not empty, with their headings.
@@ -187,9 +211,13 @@ func (c *CatalogChange) lists() (out []controlList) {
 	for _, r := range c.Renamed {
 		renamed = append(renamed, fmt.Sprintf("%-10s %s (was %s)", escapeLeadingColons(r.Code), r.After, r.Before))
 	}
+	after := c.After
+	if c.FrameworksAfter != nil {
+		after = "the later frameworks"
+	}
 	for _, l := range []controlList{
-		{"added with " + c.After + ", so not compared", names(c.Added)},
-		{"not in " + c.After + ", so not compared", names(c.Removed)},
+		{"added with " + after + ", so not compared", names(c.Added)},
+		{"not in " + after + ", so not compared", names(c.Removed)},
 		{"renamed in " + c.After, renamed},
 	} {
 		if len(l.lines) > 0 {

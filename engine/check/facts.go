@@ -69,9 +69,11 @@ type Control struct {
 	// is the name of the document that changed the status.
 	OnlyDocument      string `json:"only_document,omitempty"`
 	ChangedByDocument string `json:"changed_by_document,omitempty"`
-	// Evidence and Wording identify the control's quotes, and its text in the catalog.
-	Evidence string `json:"evidence_hash,omitempty"`
-	Wording  string `json:"wording_hash,omitempty"`
+	// Evidence, Wording and Requirements identify the control's quotes, its text in the catalog, and the requirements that it
+	// satisfies.
+	Evidence     string `json:"evidence_hash,omitempty"`
+	Wording      string `json:"wording_hash,omitempty"`
+	Requirements string `json:"requirements_hash,omitempty"`
 }
 
 // Finding is a gap with its location in the evidence.
@@ -177,7 +179,7 @@ func NewFacts(r *Records) *Facts {
 			Applicability: it.Applicability, Status: it.ImplementationStatus, Level: levels[it.ControlCode],
 			Decided:      it.IsManual("implementation_status") || it.IsManual("applicability") || it.IsCorrected(),
 			OnlyDocument: sanitizeLine(only), ChangedByDocument: sanitizeLine(changing),
-			Evidence: evidenceHash(it), Wording: wordingHash(it),
+			Evidence: evidenceHash(it), Wording: wordingHash(it), Requirements: requirementsHash(it),
 		})
 	}
 	slices.SortStableFunc(f.Controls, func(a, b Control) int { return cmp.Compare(a.Code, b.Code) })
