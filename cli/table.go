@@ -19,6 +19,9 @@ func fixedNumber(title string) print.Column {
 	return print.Column{Title: title, AlignRight: true, NoShrink: true}
 }
 
+// idColumn is the column of IDs, which without a terminal are on a line of their own if there is not enough room.
+func idColumn() print.Column { return print.Column{Title: "id", NoShrink: true, BelowRow: true} }
+
 // optional returns a copy of c that tables drop if the terminal is too narrow.
 func optional(c print.Column) print.Column {
 	c.Optional = true

@@ -245,6 +245,30 @@ func TestTableInAFileFitsItsWidth(t *testing.T) {
 	}
 }
 
+// TestIDsBelowRows checks that IDs in a file are next to the other columns only if these remain readable.
+func TestIDsBelowRows(t *testing.T) {
+	columns := []Column{{Title: "at", NoShrink: true}, {Title: "file"}, {Title: "words"}, {Title: "id", NoShrink: true, BelowRow: true}}
+	id := strings.Repeat("0", 36)
+	for name, tc := range map[string]struct {
+		row  []string
+		want string
+	}{
+		"enough room": {[]string{"2026", "a.md", "some words", id}, "AT    FILE  WORDS       ID\n2026  a.md  some words  " + id + "\n"},
+		"too narrow": {
+			[]string{"2026-11-28", strings.Repeat("a", 40), strings.Repeat("b", 40), id},
+			"AT          FILE" + strings.Repeat(" ", 38) + "WORDS\n  ID\n2026-11-28  " + strings.Repeat("a", 40) + "  " + strings.Repeat("b", 40) +
+				"\n  " + id + "\n",
+		},
+		"without an ID": {[]string{"2026", "a.md", "some words", ""}, "AT    FILE  WORDS       ID\n2026  a.md  some words\n"},
+	} {
+		var b strings.Builder
+		err := (&Output{W: &b}).PrintPage(func(p *Page) { p.Table(columns, [][]string{tc.row}) })
+		if err != nil || b.String() != tc.want {
+			t.Errorf("%s: %v\n%s", name, err, b.String())
+		}
+	}
+}
+
 // TestTableInAFileIsNeverWider checks that long names, titles, numbers, ids and text without spaces are broken if nothing
 // else makes enough room, and that ids are broken last.
 func TestTableInAFileIsNeverWider(t *testing.T) {

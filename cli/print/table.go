@@ -21,6 +21,9 @@ type Column struct {
 	NoBreak bool
 	// Optional columns are dropped, the last first, if there is not enough room.
 	Optional bool
+	// BelowRow puts the cell on a line of its own below the row, without a terminal and if there is not enough room: for
+	// long ids, next to which the words of the other columns would have to be broken.
+	BelowRow bool
 	// Style returns the style of a cell for its text.
 	Style func(cell string) Style
 }
@@ -71,7 +74,17 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 		}
 	}
 	pageWidth := cmp.Or(max(0, p.width), p.fileWidth, proseWidth)
+	below := make([][]string, len(safe))
+	belowTitles := []string{}
 	if p.width < 1 {
+		for _, i := range columnsBelow(columns, widths, pageWidth) {
+			belowTitles = append(belowTitles, columns[i].Title)
+			columns, widths = slices.Delete(slices.Clone(columns), i, i+1), slices.Delete(widths, i, i+1)
+			for r := range safe {
+				below[r] = append(below[r], safe[r][i])
+				safe[r] = slices.Delete(safe[r], i, i+1)
+			}
+		}
 		shrinkColumnsInFile(columns, safe, widths, pageWidth)
 	} else {
 		least := make([]int, len(columns))
@@ -87,14 +100,41 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 		titles[i] = strings.ToUpper(c.Title)
 	}
 	p.writeRow(columns, widths, titles, func(int, string) Style { return Bold })
-	for _, row := range safe {
+	p.writeBelowRow(belowTitles, strings.ToUpper)
+	for r, row := range safe {
 		p.writeRow(columns, widths, row, func(i int, cell string) Style {
 			if columns[i].Style == nil {
 				return Plain
 			}
 			return columns[i].Style(cell)
 		})
+		p.writeBelowRow(below[r], func(cell string) string { return cell })
 	}
+}
+
+// writeBelowRow writes the cells that belong below a row, each on its own line.
+func (p *Page) writeBelowRow(cells []string, format func(string) string) {
+	for _, cell := range cells {
+		if cell != "" {
+			p.writeLine("  " + format(cell))
+		}
+	}
+}
+
+// columnsBelow returns the indexes, in descending order, of the columns that are written below the rows because the table
+// is too wide for the other columns to be readable.
+func columnsBelow(columns []Column, widths []int, pageWidth int) (out []int) {
+	total := -columnGap
+	for i, c := range columns {
+		total += columnGap + acceptableWidth(c, widths[i])
+	}
+	for i := len(columns) - 1; i >= 0 && total > pageWidth; i-- {
+		if columns[i].BelowRow {
+			out = append(out, i)
+			total -= columnGap + acceptableWidth(columns[i], widths[i])
+		}
+	}
+	return out
 }
 
 // columnsToDrop returns the indexes of the optional columns to drop from a table that is too wide. It drops
