@@ -32,6 +32,7 @@ type EditedLine struct {
 	ItemID       string        `json:"item_id"`
 	ControlCode  string        `json:"control_code"`
 	ControlTitle string        `json:"control_title"`
+	POAMCode     string        `json:"poam_code" doc:"Code of the plan item; empty in other deliverables."`
 	Changes      []FieldChange `json:"changes"`
 	EditedSince  *string       `json:"edited_since" doc:"Who has edited a skipped item since; null otherwise."`
 }

@@ -245,7 +245,7 @@ func (a *app) agentListRuns() *cobra.Command {
 				return err
 			}
 			return printList(a, all, []print.Column{
-				fixed("created"), fixed("agent"), column("status"), optional(column("model")), fixed("id"),
+				fixed("created"), fixed("agent"), column("status"), optional(column("model")), idColumn(),
 			}, func(r api.AgentRun) []string {
 				return []string{print.FormatTime(r.CreatedAt), r.AgentID, r.Status, r.Model, r.ID}
 			}, "No runs yet. Start an agent with `%s`.", a.suggestedCommandLine("agent run AGENT"))

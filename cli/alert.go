@@ -97,7 +97,7 @@ func (a *app) alertList() *cobra.Command {
 			}
 			return printList(a, all, []print.Column{
 				column("name"), fixed("state"), column("when"), number("value"), optional(column("notifies")),
-				optional(fixed("id")),
+				optional(idColumn()),
 			}, func(r api.AlertRule) []string {
 				value := ""
 				if r.Value != nil {

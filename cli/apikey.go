@@ -43,7 +43,7 @@ func (a *app) apiKeyList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				renderTable(p, all.Data, []print.Column{
 					fixed("key"), fixed("status"), column("scopes"), optional(column("last used")),
-					optional(column("expires")), optional(column("secret")), optional(fixed("id")),
+					optional(column("expires")), optional(column("secret")), optional(idColumn()),
 				}, func(k api.APIKey) []string {
 					return []string{
 						k.Name, k.Status, strings.Join(k.Scopes, ", "), formatTimePtr(k.LastUsedAt),

@@ -45,7 +45,7 @@ func (a *app) approvalList() *cobra.Command {
 			}
 			return printList(a, all, []print.Column{
 				fixed("gate"), number("version"), fixed("status"), optional(column("requested")),
-				column("decision"), optional(column("reason")), fixed("id"),
+				column("decision"), optional(column("reason")), idColumn(),
 			}, func(one api.Approval) []string {
 				decided := one.Decider()
 				if may := formatDelegates(&one); decided == "" && len(may) > 0 {
@@ -312,13 +312,18 @@ func (a *app) approveAndPrint(ctx context.Context, approvalID, comment, contentS
 		return err
 	}
 	renderWarnings := a.approvalWarningsRenderer(ctx, one.AssessmentID, one.TargetID, one.Gate)
+	next := "assess run"
+	st, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: one.AssessmentID})
+	if err == nil && st.State == api.StateReportGenerated { // no step is left to run
+		next = "assess status"
+	}
 	return a.printDecision(one, func(p *print.Page) {
 		if renderWarnings != nil {
 			renderWarnings(p)
 			p.Blank()
 		}
 		p.Text("Continue with:")
-		p.Command(a.suggestedCommandLine("assess run"))
+		p.Command(a.suggestedCommandLine(next))
 	})
 }
 

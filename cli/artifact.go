@@ -115,7 +115,7 @@ func (a *app) artifactList() *cobra.Command {
 				return err
 			}
 			return printList(a, all, []print.Column{
-				fixed("type"), optional(column("title")), number("version"), optional(fixed("changed")), fixed("id"),
+				fixed("type"), optional(column("title")), number("version"), optional(fixed("changed")), idColumn(),
 			}, func(x api.Artifact) []string {
 				return []string{
 					formatArtifactName(&x),

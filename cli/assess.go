@@ -65,7 +65,7 @@ func (a *app) assessList() *cobra.Command {
 				optional(number("docs")),
 				optional(number("gaps")),
 				optional(fixed("changed")),
-				fixed("id"),
+				idColumn(),
 			}
 			return printList(a, all, columns, func(one api.Assessment) []string {
 				mark := ""
@@ -235,8 +235,8 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 	a.renderOutdatedDeliverables(p, st)
 	p.Blank()
 	if len(st.NextStates) == 0 {
-		p.Text("The assessment is closed and can't be changed. Start a new assessment with `%s`.",
-			a.suggestedCommandLine("assess run DIR --name NAME"))
+		p.Text("The assessment is closed and can't be changed. Start the next one with its scope, decisions and open plan items with:")
+		p.Command(a.suggestedCommandLine("assess create NAME --from " + st.AssessmentID))
 		return
 	}
 	move, _ := st.State.NextMove()
@@ -270,6 +270,8 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 		noun := gateCommandName(gateOfReviewState(move.To))
 		p.Command(a.suggestedCommandLine(noun + " edit"))
 		p.Command(a.suggestedCommandLine(noun + " submit"))
+	case st.State == api.StateDraft:
+		p.Command(a.suggestedCommandLine("assess run DIR"))
 	default:
 		p.Command(a.suggestedCommandLine("assess run"))
 	}

@@ -210,6 +210,36 @@ func addAuditFilters(f *pflag.FlagSet, in *api.AuditFilter) {
 		"show only events with this outcome: success, denied or failure")
 }
 
+// describeAuditedRecord says what record an event is about and what became of it, as far as the event contains that, or
+// else returns the record's ID.
+func describeAuditedRecord(e *api.AuditEvent) string {
+	var words []string
+	for _, name := range []string{
+		"poam_code", "control_code", "name", "title", "filename", "email", "label", "template", "format", "gate", "decision", "version_number",
+		"to_state", "fields",
+	} {
+		switch value := e.Changes[name].(type) {
+		case string:
+			if name != "filename" && name != "name" {
+				value = prose.Humanize(value)
+			}
+			if value != "" {
+				words = append(words, value)
+			}
+		case float64:
+			words = append(words, fmt.Sprintf("version %.0f", value))
+		case []any:
+			for _, one := range value {
+				words = append(words, prose.Humanize(fmt.Sprint(one)))
+			}
+		}
+	}
+	if len(words) == 0 {
+		return joinNonEmpty(prose.Humanize(e.ResourceType), e.ResourceID)
+	}
+	return prose.Truncate(prose.Humanize(e.ResourceType)+": "+strings.Join(words, ", "), maxCell)
+}
+
 func (a *app) auditList() *cobra.Command {
 	var in api.AuditInput
 	var l listFlags
@@ -236,7 +266,7 @@ func (a *app) auditList() *cobra.Command {
 					print.FormatTime(e.At),
 					e.Actor.Name,
 					e.Action,
-					joinNonEmpty(e.ResourceType, e.ResourceID),
+					describeAuditedRecord(&e),
 					e.Outcome,
 				}
 			}

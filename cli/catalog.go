@@ -361,7 +361,7 @@ func (a *app) catalogImportRuns() *cobra.Command {
 			}
 			return printList(a, all, []print.Column{
 				fixed("at"), fixed("status"), optional(column("dry run")), column("file"), number("controls"),
-				optional(number("warnings")), fixed("id"),
+				optional(number("warnings")), idColumn(),
 			}, func(r api.ImportRun) []string {
 				return []string{
 					print.FormatTime(r.StartedAt), r.Status, yesNo(r.DryRun), r.SourceFilename,

@@ -43,11 +43,11 @@ func (a *app) correctionList() *cobra.Command {
 			}
 			return printList(a, all, []print.Column{
 				fixed("control"), fixedNumber("no."), fixed("shows"), fixed("decided on"), column("by"), column("words"),
-				optional(column("document")), fixed("id"),
+				optional(column("document")), idColumn(),
 			}, func(c api.Correction) []string {
 				return []string{
 					c.ControlCode, formatStatementNumber(c.StatementNumber), formatCorrectedLabel(&c), print.FormatDay(c.CreatedAt),
-					c.DecidedBy.Name, prose.Truncate(c.Quote, maxShownQuote), formatCorrectedDocument(&c), c.ID,
+					c.DecidedBy.Name, prose.Truncate(c.Quote, maxCell), formatCorrectedDocument(&c), c.ID,
 				}
 			}, "No corrections yet. Confirm or change an item with `service soa edit`, or refuse a passage with `service correction refuse`.")
 		},

@@ -156,7 +156,7 @@ func (a *app) approvalDelegations() *cobra.Command {
 			}
 			return printList(a, all, []print.Column{
 				fixed("who decides"), fixed("for"), fixed("status"), column("gates"), optional(column("in")),
-				column("until"), optional(column("reason")), fixed("id"),
+				column("until"), optional(column("reason")), idColumn(),
 			}, func(d api.Delegation) []string {
 				where := "every assessment"
 				if d.AssessmentID != nil {

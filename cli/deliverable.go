@@ -198,7 +198,7 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 				optional(fixed("created")),
 				optional(column("approved by")),
 				optional(column("method")),
-				fixed("id"),
+				idColumn(),
 			}
 			return printList(a, l, columns, func(v V) []string {
 				h := d.header(&v)

@@ -400,7 +400,7 @@ func (a *app) renderDocSync(p *print.Page, s *docSyncResult) {
 		}
 	}
 	if len(rows) > 0 {
-		p.Table([]print.Column{column("change"), column("file"), column("status"), fixed("id")}, rows)
+		p.Table([]print.Column{column("change"), column("file"), column("status"), idColumn()}, rows)
 	} else {
 		p.Text("Nothing changed.")
 	}

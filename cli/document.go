@@ -120,7 +120,7 @@ added are skipped. Files that can't be added are listed; all other files are add
 
 func renderDocumentTable(p *print.Page, docs []api.Document) {
 	columns := []print.Column{
-		column("file"), optional(column("category")), optional(number("size")), optional(number("passages")), column("status"), fixed("id"),
+		column("file"), optional(column("category")), optional(number("size")), optional(number("passages")), column("status"), idColumn(),
 	}
 	showUnread := slices.ContainsFunc(docs, func(d api.Document) bool { return len(d.NotRead) > 0 })
 	if showUnread {

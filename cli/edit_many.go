@@ -75,6 +75,9 @@ func editMany[V, I any](
 	}
 	a.printDefaultAssessment()
 	head := d.header(v)
+	if strings.TrimSpace(f.where) == "" {
+		return withHint(usageError("the filter after --where is empty"), "to select every item, use --where true")
+	}
 	selection := api.ItemSelection{Where: f.where, DryRun: true}
 	preview, err := call(cmd.Context(), a, op, input(head.ID, selection))
 	if err != nil {
@@ -148,12 +151,15 @@ func renderEdit(p *print.Page, r *api.EditResult, verb string) {
 		}
 	}
 	title := fmt.Sprintf("%s %s", prose.Count(len(r.Lines)-kept, "item", "items"), verb)
+	if r.Made == nil && r.MatchedCount == r.ItemCount && r.ItemCount > 1 {
+		title += " (the filter matches every item)"
+	}
 	if kept > 0 {
 		title += ", " + prose.Count(kept, "keeps its values", "keep their values")
 	}
 	p.Title("%s, version %d: %s", prose.Capitalize(r.Gate.Title()), r.VersionNumber, title)
 	for _, l := range r.Lines[:min(len(r.Lines), maxEditedLines)] {
-		p.ListItem(0, "%s %s: %s", l.ControlCode, l.ControlTitle, formatChanges(l.Changes, r.Made != nil))
+		p.ListItem(0, "%s: %s", joinNonEmpty(l.POAMCode, l.ControlCode, l.ControlTitle), formatChanges(l.Changes, r.Made != nil))
 	}
 	if more := len(r.Lines) - maxEditedLines; more > 0 {
 		p.ListItem(0, "and %d more (list all with -o json)", more)
@@ -164,7 +170,7 @@ func renderEdit(p *print.Page, r *api.EditResult, verb string) {
 	if len(r.Skipped) > 0 {
 		p.Title("Left alone, because edited since: %d", len(r.Skipped))
 		for _, l := range r.Skipped {
-			p.ListItem(0, "%s", joinNonEmpty(l.ControlCode, l.ControlTitle, formatEditorSuffix(orZero(l.EditedSince))))
+			p.ListItem(0, "%s", joinNonEmpty(l.POAMCode, l.ControlCode, l.ControlTitle, formatEditorSuffix(orZero(l.EditedSince))))
 		}
 	}
 }

@@ -121,7 +121,7 @@ func (a *app) emailList() *cobra.Command {
 			}
 			return printList(a, all, []print.Column{
 				column("to"), column("subject"), fixed("status"), optional(column("error")),
-				optional(fixed("created")), optional(fixed("id")),
+				optional(fixed("created")), optional(idColumn()),
 			}, func(e api.Email) []string {
 				return []string{
 					strings.Join(e.To, ", "),

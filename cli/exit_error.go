@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/client"
@@ -115,6 +117,40 @@ func (a *app) reportError(ctx context.Context, err error) (code int) {
 		a.printNotice("hint: %s", hint)
 	}
 	return exitCode(err)
+}
+
+// flagAliases are the flags whose names differ from those of the fields that they set.
+var flagAliases = map[string]string{
+	"due_date": "due", "gap_type": "type", "implementation_status": "status", "target_level": "target", "corrective_action": "action",
+	"vendor_dependency": "vendor", "owner_name": "owner", "content": "comment",
+}
+
+// flagOfField returns the flag of a command that sets a field of a request, such as --due for set.due_date, or "" if the
+// command has none.
+func flagOfField(cmd *cobra.Command, field string) string {
+	field = strings.TrimPrefix(field, "set.")
+	for _, name := range []string{flagAliases[field], strings.ReplaceAll(field, "_", "-")} {
+		if name != "" && cmd.Flags().Lookup(name) != nil {
+			return "--" + name
+		}
+	}
+	return ""
+}
+
+// nameFlags replaces names of fields at the beginning of a validation error with the flags that the user knows.
+func nameFlags(cmd *cobra.Command, err error) error {
+	var e *api.Error
+	if cmd == nil || !errors.As(err, &e) || e.Code != api.CodeValidation {
+		return err
+	}
+	for i := range e.Details {
+		d := &e.Details[i]
+		if flag := flagOfField(cmd, d.Field); flag != "" {
+			e.Message = strings.TrimSpace(strings.Replace(e.Message, d.Field+": ", flag+" ", 1))
+			d.Field = flag
+		}
+	}
+	return err
 }
 
 // detailsNotInMessage returns the details of an error that its message does not already contain.

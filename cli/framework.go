@@ -179,8 +179,8 @@ func renderCoverageAddition(p *print.Page, c *api.Coverage) {
 	d := c.Addition
 	p.Text("%s adds %s to those required by %s. It shares %s with them.", c.FrameworkCode,
 		prose.Count(len(d.NewControls), "control", "controls"), strings.Join(d.Have, ", "), prose.Count(d.SharedControls, "control", "controls"))
-	p.Text("Of the framework's %s, %d are fully covered by controls already required, %d are partly covered by them, "+
-		"and %d are covered only by new controls; %d have no controls.",
+	p.Text("Covered of the framework's %s: %d fully and %d partly by controls already required, and %d only by new controls. "+
+		"Without controls: %d.",
 		prose.Count(c.RequirementCount, "requirement", "requirements"), d.RequirementsCovered, d.RequirementsPartly, d.RequirementsNew,
 		c.RequirementCount-c.MappedRequirementCount)
 	if len(d.NewControls) > 0 {

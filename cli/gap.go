@@ -219,6 +219,14 @@ func renderFinding(p *print.Page, f *api.Finding) {
 	renderEvidence(p, f.Evidence)
 }
 
+// formatMissing returns the first missing requirement for a cell of a table, and how many more are missing.
+func formatMissing(elements []string) string {
+	if len(elements) == 0 {
+		return ""
+	}
+	return joinFirst(append([]string{firstSentence(elements[0])}, elements[1:]...), 1)
+}
+
 func (a *app) gapListFindings() *cobra.Command {
 	var in api.FindingsInput
 	var l listFlags
@@ -249,7 +257,7 @@ func (a *app) gapListFindings() *cobra.Command {
 				}, func(f api.Finding) []string {
 					return []string{
 						f.ControlCode, string(f.Severity), prose.Humanize(f.Status), f.ControlTitle,
-						joinFirst(f.MissingElements, 2), fmt.Sprint(len(f.Evidence)), f.DescribeOwner(f.Owner),
+						formatMissing(f.MissingElements), fmt.Sprint(len(f.Evidence)), f.DescribeOwner(f.Owner),
 					}
 				})
 				renderTextIfEmpty(p, len(all.Data), "No findings match.")
@@ -266,6 +274,11 @@ func (a *app) gapListFindings() *cobra.Command {
 	f.StringVar(&in.Sort, "sort", "", "sort order, such as -severity,owner")
 	l.addFlags(cmd, 0)
 	return cmd
+}
+
+// gapTypes are the types of gaps.
+var gapTypes = []string{
+	"documentation", "implementation", "evidence", "effectiveness", "governance", "technical", "contractual", "monitoring",
 }
 
 // Usage texts of the flags that `gap add` and `gap edit` have in common.
@@ -299,7 +312,7 @@ func (a *app) gapAdd() *cobra.Command {
 	f, b := cmd.Flags(), &in.Body
 	addChoiceFlag(f, &b.Status, "status", implementations, implementationsUsage)
 	addChoiceFlag(f, &b.Severity, "severity", api.Severities, severitiesUsage)
-	f.StringVar(&b.GapType, "type", "", gapTypesUsage)
+	addChoiceFlag(f, &b.GapType, "type", gapTypes, gapTypesUsage)
 	f.StringVar(&b.Condition, "condition", "", "what was found")
 	f.StringVar(&b.Cause, "cause", "", "cause")
 	f.StringVar(&b.Effect, "effect", "", "possible effect")
@@ -356,7 +369,7 @@ func (a *app) gapEdit() *cobra.Command {
 	f := cmd.Flags()
 	addOptionalChoiceFlag(f, &b.Status, "status", implementations, implementationsUsage)
 	addOptionalChoiceFlag(f, &b.Severity, "severity", api.Severities, severitiesUsage)
-	addOptionalFlag(f, &b.GapType, "type", gapTypesUsage)
+	addOptionalChoiceFlag(f, &b.GapType, "type", gapTypes, gapTypesUsage)
 	addOptionalFlag(f, &b.Condition, "condition", "what was found")
 	addOptionalFlag(f, &b.Criteria, "criteria", "required state")
 	addOptionalFlag(f, &b.Cause, "cause", "cause")
@@ -400,7 +413,8 @@ func (a *app) gapSummary() *cobra.Command {
 		Use: "summary", Short: "Show the totals of the newest gap analysis",
 		Long: "Counts the findings of the newest version by result, severity, type and domain. Also lists the\n" +
 			"findings that were opened or closed, or that worsened or improved, since the previous version.\n" +
-			"Each change is listed with its cause: evidence, the catalog, a manual edit or a rule.",
+			"Each change is listed with its cause: evidence, the catalog, the frameworks, a manual edit or a\n" +
+			"rule.",
 		Example: "  service gap summary\n  service gap summary --jq .by_severity",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := gapVersions.fetchNewestVersionID(cmd.Context(), a)

@@ -59,6 +59,17 @@ func joinFirst(words []string, limit int) string {
 	return fmt.Sprintf("%s; and %d more", joined, len(words)-limit)
 }
 
+// maxCell is the length to which tables truncate sentences; CSV, JSON and the page of an item have them in full.
+const maxCell = 100
+
+// firstSentence returns the first sentence of a text for a cell of a table, truncated if it is long.
+func firstSentence(text string) string {
+	for _, end := range []string{"\n", "; ", ". "} {
+		text, _, _ = strings.Cut(text, end)
+	}
+	return prose.Truncate(strings.TrimSuffix(text, "."), maxCell)
+}
+
 // formatCounts lists the nonzero counts in the given order, or returns "none".
 func formatCounts[S ~string](counts map[S]int, order []S) string {
 	var parts []string

@@ -110,7 +110,7 @@ func (a *app) integrationList() *cobra.Command {
 			}
 			return printList(a, all, []print.Column{
 				fixed("name"), fixed("type"), fixed("enabled"), column("last status"), optional(column("at")),
-				fixed("id"),
+				idColumn(),
 			}, func(r api.Integration) []string {
 				return []string{
 					r.Name,

@@ -19,7 +19,8 @@ const endTimeout = 5 * time.Second
 func (a *app) execute(ctx context.Context, root *cobra.Command, args []string) error {
 	done := make(chan error, 1)
 	go func() {
-		err := root.ExecuteContext(ctx)
+		cmd, err := root.ExecuteContextC(ctx)
+		err = nameFlags(cmd, err)
 		if a.helpErr != nil {
 			err = a.helpErr
 		}

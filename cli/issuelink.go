@@ -61,7 +61,7 @@ func formatIssueState(s *api.IssueSide) string {
 
 func (a *app) printIssueLinks(list *api.List[api.IssueLink]) error {
 	columns := []print.Column{
-		fixed("item"), fixed("control"), fixed("issue"), fixed("status"), wrapped("plan and tracker"), fixed("id"),
+		fixed("item"), fixed("control"), fixed("issue"), fixed("status"), wrapped("plan and tracker"), idColumn(),
 	}
 	return printList(a, list, columns, func(l api.IssueLink) []string {
 		// A message of a conflict names both sides.

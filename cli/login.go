@@ -143,6 +143,10 @@ func (a *app) renderLogin(p *print.Page, c *contexts.Context, role *api.Role) {
 		p.Text("You don't belong to an organization on this server yet; ask an owner or admin for an invitation.")
 		return
 	}
+	if a.Env("SERVICE_DATA") != "" {
+		p.Text("Commands still use the local data folder, because SERVICE_DATA is set; to use the server, unset SERVICE_DATA.")
+		return
+	}
 	p.Text("Commands now use this server; switch back to the local data folder with `service use local`.")
 }
 

@@ -198,7 +198,7 @@ func (a *app) maturityListScores() *cobra.Command {
 						lvl,
 						strconv.Itoa(s.TargetLevel),
 						fmt.Sprint(len(s.Evidence)),
-						s.Rationale,
+						firstSentence(s.Rationale),
 					}
 				})
 				renderTextIfEmpty(p, len(all.Data), "No matching scores.")

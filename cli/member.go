@@ -60,7 +60,7 @@ func (a *app) memberList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				renderTable(p, all.Data, []print.Column{
 					fixed("email"), column("name"), fixed("role"), fixed("status"), optional(column("since")),
-					optional(fixed("id")),
+					optional(idColumn()),
 				}, func(m api.Member) []string {
 					return []string{m.Email, m.Name, string(m.Role), m.Status, print.FormatDay(m.CreatedAt), m.ID}
 				})

@@ -44,7 +44,7 @@ func (a *app) orgList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				renderTable(p, all.Data, []print.Column{
 					column(""), column("organization"), fixed("slug"), fixed("your role"), optional(column("status")),
-					optional(fixed("id")),
+					optional(idColumn()),
 				}, func(o api.MyOrganization) []string {
 					return []string{formatCurrentMark(o.ID == here), o.Name, o.Slug, string(o.Role), o.Status, o.ID}
 				})
@@ -66,7 +66,7 @@ func (a *app) printAllOrganizations(ctx context.Context) error {
 		return err
 	}
 	return printList(a, all, []print.Column{
-		column("organization"), fixed("slug"), fixed("status"), optional(column("created")), fixed("id"),
+		column("organization"), fixed("slug"), fixed("status"), optional(column("created")), idColumn(),
 	}, func(o api.Organization) []string {
 		return []string{o.Name, o.Slug, o.Status, print.FormatDay(o.CreatedAt), o.ID}
 	}, "")

@@ -397,7 +397,7 @@ func (a *app) reportList() *cobra.Command {
 			}
 			return printList(a, all, []print.Column{
 				optional(fixed("created")), column("template"), optional(column("format")), column("status"),
-				column("draft"), optional(number("size")), optional(column("title")), fixed("id"),
+				column("draft"), optional(number("size")), optional(column("title")), idColumn(),
 			}, func(r api.Report) []string {
 				return []string{
 					print.FormatTime(r.CreatedAt), prose.Humanize(r.Template), r.Format, r.Status, yesNo(r.Draft),

@@ -126,7 +126,7 @@ func (a *app) scopeSet() *cobra.Command {
 		{"constraint", "a constraint", nil, &body.Constraints},
 	}
 	cmd := &cobra.Command{
-		Use: "set", Short: "Create or change the scope",
+		Use: "set", Aliases: []string{"edit"}, Short: "Create or change the scope",
 		Long: `Sets the given fields and leaves all others unchanged. A given list replaces the existing list;
 repeat the flag to specify several entries. With -f, the fields are read from a YAML or JSON file
 (- for stdin) that uses the API's field names. Flags take precedence over the file. The value of a

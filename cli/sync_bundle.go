@@ -140,7 +140,7 @@ func (a *app) syncPeers() *cobra.Command {
 				return err
 			}
 			return printList(a, got, []print.Column{
-				column("name"), column("as"), fixed("may"), fixed("until"), column("fingerprint"), optional(column("trusted")), fixed("id"),
+				column("name"), column("as"), fixed("may"), fixed("until"), column("fingerprint"), optional(column("trusted")), idColumn(),
 			}, func(one api.SyncPeer) []string {
 				until := print.FormatDay(one.ExpiresAt)
 				if !one.ExpiresAt.After(a.Clock()) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -375,7 +376,7 @@ the same command again.`,
 			"  service sync clone https://grc.acme.example ID --include-catalog",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			token := a.flags.Token
+			token, usesServer := a.flags.Token, a.context != nil
 			a.switchToLocalDataFolder()
 			remote, disconnect, err := a.connectRemote(ctx, args[0], "", token)
 			if err != nil {
@@ -386,6 +387,9 @@ the same command again.`,
 				return withRerunHint(err)
 			}
 			a.rememberAssessment(got.AssessmentID)
+			if usesServer {
+				a.printNotice("Commands still use the server. To work on the clone, run `service use local`.")
+			}
 			return a.printSyncResult(got)
 		},
 	}
@@ -588,6 +592,12 @@ func (a *app) syncConflicts() *cobra.Command {
 					renderConflict(p, &got.Data[i])
 				}
 				renderTextIfEmpty(p, len(got.Data), "No conflicts.")
+				if at := slices.IndexFunc(got.Data, func(c api.SyncConflict) bool { return c.Status == "open" }); at >= 0 {
+					p.Blank()
+					p.Text("Until you resolve a conflict, the remote's value is used. To keep the value of one side, or to accept a message:")
+					p.Command(a.suggestedCommandLine("sync resolve " + got.Data[at].ID + " --keep remote"))
+					p.Command(a.suggestedCommandLine("sync resolve " + got.Data[at].ID + " --keep clone"))
+				}
 			})
 		},
 	}

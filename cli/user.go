@@ -36,7 +36,7 @@ func (a *app) userList() *cobra.Command {
 			}
 			return printList(a, all, []print.Column{
 				fixed("email"), column("name"), fixed("status"), fixed("platform admin"),
-				optional(column("signed in")), optional(column("reason")), optional(fixed("id")),
+				optional(column("signed in")), optional(column("reason")), optional(idColumn()),
 			}, func(u api.User) []string {
 				admin := ""
 				if u.PlatformAdmin {

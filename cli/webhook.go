@@ -49,7 +49,7 @@ func (a *app) webhookList() *cobra.Command {
 				return err
 			}
 			return printList(a, all, []print.Column{
-				column("url"), fixed("enabled"), column("events"), optional(column("description")), fixed("id"),
+				column("url"), fixed("enabled"), column("events"), optional(column("description")), idColumn(),
 			}, func(w api.Webhook) []string {
 				return []string{w.URL, yesNo(w.Enabled), formatEvents(w.Events), w.Description, w.ID}
 			}, "No webhooks yet; create one with `%s`.", a.suggestedCommandLine("webhook create URL"))
@@ -231,7 +231,7 @@ func lastAttemptError(d *api.Delivery) string {
 func (a *app) printDeliveries(list *api.List[api.Delivery]) error {
 	columns := []print.Column{
 		fixed("event"), fixed("status"), column("attempts"), column("answer"), column("error"),
-		optional(column("next")), optional(fixed("id")),
+		optional(column("next")), optional(idColumn()),
 	}
 	return printList(a, list, columns, func(d api.Delivery) []string {
 		code := ""

@@ -101,7 +101,7 @@ func (a *app) workflowList() *cobra.Command {
 			}
 			return printList(a, all, []print.Column{
 				fixed("workflow"), column("status"), number("done"), optional(column("step")),
-				optional(column("started")), optional(column("waits for")), fixed("id"),
+				optional(column("started")), optional(column("waits for")), idColumn(),
 			}, func(r api.WorkflowRun) []string {
 				return []string{
 					r.WorkflowType, prose.Humanize(r.Status), fmt.Sprintf("%d%%", r.Progress), prose.Humanize(r.CurrentStep),

@@ -125,14 +125,17 @@ func withLocalEditor(fields map[string]json.RawMessage, remoteAccount, local str
 // newEditedLine describes the change of an item in the form shown to users.
 func newEditedLine(it *api.Item, before map[string]json.RawMessage, after any, fields []string) (api.EditedLine, error) {
 	from, to, err := editDiff(before, after)
-	line := api.EditedLine{ItemID: it.ID, ControlCode: it.ControlCode, ControlTitle: it.ControlTitle, Changes: []api.FieldChange{}}
+	line := api.EditedLine{
+		ItemID: it.ID, ControlCode: it.ControlCode, ControlTitle: it.ControlTitle, POAMCode: fieldText(before["poam_code"]),
+		Changes: []api.FieldChange{},
+	}
 	for _, name := range slices.Sorted(maps.Keys(from)) {
 		if name == "due_changes" { // a later date next to the approved one
 			line.Changes = append(
 				line.Changes,
 				api.FieldChange{Field: "due_date", From: currentDueDate(before), To: currentDueDate(withFields(before, to))},
 			)
-		} else if slices.Contains(fields, name) || slices.Contains(fields, resetPrefix+name) {
+		} else if slices.Contains(fields, name) || slices.Contains(fields, resetPrefix+name) || name == "assessed" {
 			line.Changes = append(line.Changes, api.FieldChange{Field: name, From: fieldText(from[name]), To: fieldText(to[name])})
 		}
 	}
