@@ -162,15 +162,12 @@ func (k deliverableType[V, I]) changesSinceApproved(tx *store.Tx, a *api.Assessm
 	return out, nil
 }
 
-// derivedFromRequirements are the fields of items whose values follow from the requirements of the control, from those of
-// other controls, or from the previous version: reasons for including a control, the criteria and the exact points of a
-// finding, and the order of a plan.
-var derivedFromRequirements = []string{
-	"requirement_codes", "rationale", "inclusion_reasons", "criteria", "severity_points", "severity_reason", "priority", "previous_level",
-}
+// consequentialFields are the fields of items whose values follow from the requirements of all controls and from the previous
+// version: the criteria and the exact points of a finding, and the order of a plan.
+var consequentialFields = []string{"criteria", "severity_points", "severity_reason", "priority", "previous_level"}
 
 // differInRequirementsOnly reports whether two items, as JSON, differ only in the requirements of their controls and in
-// fields that follow from these.
+// fields that follow from these, including the reasons for including a control.
 func differInRequirementsOnly(a, b []byte) (bool, error) {
 	var was, is map[string]json.RawMessage
 	if err := errors.Join(json.Unmarshal(a, &was), json.Unmarshal(b, &is)); err != nil {
@@ -182,7 +179,11 @@ func differInRequirementsOnly(a, b []byte) (bool, error) {
 			return false, err
 		}
 	}
-	for _, field := range derivedFromRequirements {
+	ignored := consequentialFields
+	if !bytes.Equal(was["requirement_codes"], is["requirement_codes"]) {
+		ignored = append([]string{"requirement_codes", "rationale", "inclusion_reasons"}, ignored...)
+	}
+	for _, field := range ignored {
 		if slices.Contains(edited, field) {
 			continue
 		}

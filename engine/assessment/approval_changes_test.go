@@ -11,8 +11,9 @@ func TestDifferInRequirementsOnly(t *testing.T) {
 		"points of a finding": {
 			`{"severity":"high","severity_points":7.1,"criteria":"Required by A."}`, `{"severity":"high","severity_points":7.2,"criteria":"Required by A and B."}`, true,
 		},
-		"order of the plan": {`{"priority":1,"status":"open"}`, `{"priority":4,"status":"open"}`, true},
-		"another severity":  {`{"severity":"high","severity_points":7.1}`, `{"severity":"medium","severity_points":6.9}`, false},
+		"order of the plan":  {`{"priority":1,"status":"open"}`, `{"priority":4,"status":"open"}`, true},
+		"only the rationale": {`{"rationale":"A","requirement_codes":{"a":["1"]}}`, `{"rationale":"B","requirement_codes":{"a":["1"]}}`, false},
+		"another severity":   {`{"severity":"high","severity_points":7.1}`, `{"severity":"medium","severity_points":6.9}`, false},
 		"a person's rationale": {
 			`{"rationale":"Ours.","edited_fields":["rationale"]}`, `{"rationale":"Theirs.","edited_fields":["rationale"]}`, false,
 		},
