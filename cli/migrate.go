@@ -66,9 +66,13 @@ func (a *app) renderMigration(p *print.Page, name string, m *api.Migration) {
 	p.Title("%s", title)
 	p.Fields(
 		field("controls", fmt.Sprintf("%d before, %d after, %d unchanged", m.ControlsBefore, m.ControlsAfter, m.ControlsUnchanged)),
-		field("decisions", fmt.Sprintf("%d kept, %d dropped", len(m.DecisionsKept), len(m.DecisionsDropped))),
-		field("dropped", strings.Join(m.DecisionsDropped, ", ")),
+		field("decisions", fmt.Sprintf("%d kept, %d set aside", len(m.DecisionsKept), len(m.DecisionsDropped))),
+		field("set aside", strings.Join(m.DecisionsDropped, ", ")),
 	)
+	if len(m.DecisionsDropped) > 0 {
+		p.Text("%s has no such controls for these frameworks. The decisions stay in the earlier versions, and come back with their controls.",
+			prose.Capitalize(m.To.Label))
+	}
 	for _, f := range m.Frameworks {
 		switch f.Status {
 		case "renamed":
