@@ -177,7 +177,13 @@ func (k deliverableType[V, I]) mergeDecisions(
 
 // mergeHere merges what users decided here into an item that is added to version v, and adds them to the version's
 // authors.
-func (k deliverableType[V, I]) mergeHere(tx *store.Tx, org string, v *V, item *I, decided map[string]merge.Change) ([]merge.Conflict, error) {
+func (k deliverableType[V, I]) mergeHere(
+	tx *store.Tx,
+	org string,
+	v *V,
+	item *I,
+	decided map[string]merge.Change,
+) ([]merge.Conflict, error) {
 	previous, here, err := k.findHere(tx, org, k.version(v), item)
 	if err != nil || here == nil {
 		return nil, err
