@@ -57,8 +57,8 @@ func TestBothSidesDraft(t *testing.T) {
 	office := len(b.soaItems(t, a.ID))
 	laptop.sync(t, b, a.ID)
 	items := b.soaItems(t, a.ID)
-	if here, there := b.latestSoA(t, a.ID), laptop.latestSoA(t, a.ID); here.ContentSHA256 != there.ContentSHA256 || here.Status != api.VersionDraft ||
-		len(want) != 4 || len(items) != office {
+	here, there := b.latestSoA(t, a.ID), laptop.latestSoA(t, a.ID)
+	if here.ContentSHA256 != there.ContentSHA256 || here.Status != api.VersionDraft || len(want) != 4 || len(items) != office {
 		t.Fatalf("%d of %d lines; remote %+v, clone %+v", len(items), office, here.DeliverableVersion, there.DeliverableVersion)
 	}
 	for _, i := range items {
@@ -71,7 +71,8 @@ func TestBothSidesDraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := slices.IndexFunc(l.Data, func(c api.SyncConflict) bool { return c.Kind == api.ConflictField })
-	if len(l.Data) != 2 || at < 0 || l.Data[at].Label != codes[2] || l.Data[at].Field != "note" || string(l.Data[at].Clone.Value) != `"laptop"` {
+	if len(l.Data) != 2 || at < 0 || l.Data[at].Label != codes[2] || l.Data[at].Field != "note" ||
+		string(l.Data[at].Clone.Value) != `"laptop"` {
 		t.Fatalf("%+v", l.Data)
 	}
 	in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: l.Data[at].ID}}
@@ -79,7 +80,9 @@ func TestBothSidesDraft(t *testing.T) {
 	if _, err := b.Sync.ResolveConflict(ctx, b.by, in); err != nil {
 		t.Fatal(err)
 	}
-	if i := b.soaItems(t, a.ID); orNone(i[slices.IndexFunc(i, func(i api.SoAItem) bool { return i.ControlCode == codes[2] })].Note) != "laptop" {
+	items = b.soaItems(t, a.ID)
+	at = slices.IndexFunc(items, func(i api.SoAItem) bool { return i.ControlCode == codes[2] })
+	if orNone(items[at].Note) != "laptop" {
 		t.Error("the conflict was resolved, but the line keeps the remote's note")
 	}
 }

@@ -41,9 +41,7 @@ func TestCarriedLinesNeedReviewIfTheirVerdictDoes(t *testing.T) {
 		t.Fatalf("%+v, %v", next, err)
 	}
 	b.uploadAll(t, next.ID, policy)
-	if _, err := b.Assessments.DraftSoA(t.Context(), b.by, &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: next.ID}}); err != nil {
-		t.Fatal(err)
-	}
+	b.draftSoA(t, next.ID)
 	items := b.soaItems(t, next.ID)
 	for what, want := range map[string]bool{"status": false, "confirmed": false, "owner": true, "untouched": true} {
 		at := slices.IndexFunc(items, func(i api.SoAItem) bool { return i.ControlCode == codes[what] })
@@ -67,16 +65,23 @@ func TestNothingIsCarriedFromADeletedAssessment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Assessments.Delete(t.Context(), b.by, &api.DeleteAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}); err != nil {
+	gone := &api.DeleteAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
+	if _, err := b.Assessments.Delete(t.Context(), b.by, gone); err != nil {
 		t.Fatal(err)
 	}
 	in.Body.Name = "The year after"
 	_, err = b.Assessments.Create(t.Context(), b.by, in)
 	wantCode(t, "carrying from a deleted assessment", err, api.CodeNotFound)
-	if _, err := b.Assessments.DraftSoA(t.Context(), b.by, &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: next.ID}}); err != nil {
-		t.Fatal(err)
-	}
+	b.draftSoA(t, next.ID)
 	if first := b.soaItems(t, next.ID)[0]; orNone(first.Owner) != "Zoë" || first.Carried == nil {
 		t.Errorf("%+v", first.Item)
+	}
+}
+
+func (b *bench) draftSoA(t *testing.T, assessment string) {
+	t.Helper()
+	in := &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}}
+	if _, err := b.Assessments.DraftSoA(t.Context(), b.by, in); err != nil {
+		t.Fatal(err)
 	}
 }
