@@ -453,11 +453,11 @@ func (s *Service) stats(ctx context.Context, by api.Caller) (_ *api.KBStats, ban
 // closedAssessments returns the organization's closed assessments. Their documents can't be read again.
 func closedAssessments(tx *store.Tx, org string) (map[string]bool, error) {
 	closed := map[string]bool{}
-	for a, err := range store.Assessments.Scan(tx, org) {
+	for a, err := range store.Assessments.By("state").Scan(tx, org, store.Prefix(api.StateClosed)) {
 		if err != nil {
 			return nil, err
 		}
-		closed[a.ID] = a.State == api.StateClosed
+		closed[a.ID] = true
 	}
 	return closed, nil
 }
