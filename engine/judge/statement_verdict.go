@@ -24,7 +24,7 @@ type statementVerdict struct {
 	bestCoverage    float64          // the best coverage found, if that wasn't enough
 	foreignCount    int              // passages with a similar meaning in another language
 	silence         string           // why a passage with a similar meaning shows nothing
-	isDisputed      bool             // for a conflicting verdict: a sentence denies it, and not only figures differ or a record shows a failure
+	isDisputed      bool             // for a conflicting verdict: a sentence denies it, beyond differing figures and recorded failures
 	hasIntent       bool
 	hasOperation    bool
 	hasStaleRecord  bool // supported by a record that is too old

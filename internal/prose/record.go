@@ -121,7 +121,9 @@ func replacePeople(row string, replace func(value string) string) string {
 	if columns < 2 {
 		return row
 	}
-	ofPeople := slices.ContainsFunc(names, func(n string) bool { return slices.Contains(staffColumns, n) || staffColumnPattern.MatchString(n) })
+	ofPeople := slices.ContainsFunc(names, func(n string) bool {
+		return slices.Contains(staffColumns, n) || staffColumnPattern.MatchString(n)
+	})
 	for i, p := range parts {
 		name, value, _ := strings.Cut(p, ": ")
 		switch {

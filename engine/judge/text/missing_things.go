@@ -167,8 +167,7 @@ func (s *Sentence) DeniedThings(clauses uint64) (things []MissingThing) {
 		if positive := negatedForms[w.text]; positive != "" {
 			name = positive
 		}
-		if isNegation || stopWords[w.text] || len(w.stem) < 2 || genericActionStems[w.stem] || genericDenialObjects[w.text] || possessionVerbs[w.text] ||
-			timeStems[w.stem] || isOneOf(w.text, "covered", "included", "anywhere", "longer", "anymore") || strings.ContainsAny(w.text, "0123456789") || strings.HasSuffix(w.text, "ly") || i > 0 && isName(s.Text[w.start:w.end]) {
+		if isNegation || namesNothingDenied(w) || i > 0 && isName(s.Text[w.start:w.end]) {
 			continue
 		}
 		t := MissingThing{Concept: hashTerm(l.concept(name)), Stem: hashTerm(w.stem), IsGeneric: l.weightOf(l.concept(name)) < WeightFull}
@@ -182,6 +181,14 @@ func (s *Sentence) DeniedThings(clauses uint64) (things []MissingThing) {
 		}
 	}
 	return things
+}
+
+// namesNothingDenied reports whether a word of a negated clause doesn't name a thing that could be denied: a function
+// word, an adverb, a time, a number, or a verb such as "have" or "do".
+func namesNothingDenied(w word) bool {
+	return stopWords[w.text] || len(w.stem) < 2 || genericActionStems[w.stem] || genericDenialObjects[w.text] || possessionVerbs[w.text] ||
+		timeStems[w.stem] || isOneOf(w.text, "covered", "included", "anywhere", "longer", "anymore") ||
+		strings.ContainsAny(w.text, "0123456789") || strings.HasSuffix(w.text, "ly")
 }
 
 const maxPhraseWords = 4 // words of a phrase in the lexicon, as a rule

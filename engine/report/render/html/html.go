@@ -26,7 +26,8 @@ var (
 	// pageTemplate returns the template of the page. It is parsed on first use, because parsing it at startup would
 	// slow down every command.
 	pageTemplate = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("page").Funcs(template.FuncMap{"cell": cellHTML, "drawn": pictureHTML, "tableClass": tableClass}).Parse(pageSource))
+		functions := template.FuncMap{"cell": cellHTML, "drawn": pictureHTML, "tableClass": tableClass}
+		return template.Must(template.New("page").Funcs(functions).Parse(pageSource))
 	})
 )
 
