@@ -67,11 +67,15 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 			widths[i] = max(widths[i], Width(safe[r][i]))
 		}
 	}
-	for _, i := range columnsToDrop(columns, widths, p.width) {
-		columns, widths = slices.Delete(slices.Clone(columns), i, i+1), slices.Delete(widths, i, i+1)
+	columns = slices.Clone(columns)
+	remove := func(i int) {
+		columns, widths = slices.Delete(columns, i, i+1), slices.Delete(widths, i, i+1)
 		for r := range safe {
 			safe[r] = slices.Delete(safe[r], i, i+1)
 		}
+	}
+	for _, i := range columnsToDrop(columns, widths, p.width) {
+		remove(i)
 	}
 	pageWidth := cmp.Or(max(0, p.width), p.fileWidth, proseWidth)
 	below := make([][]string, len(safe))
@@ -79,11 +83,10 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 	if p.width < 1 {
 		for _, i := range columnsBelow(columns, widths, pageWidth) {
 			belowTitles = append(belowTitles, columns[i].Title)
-			columns, widths = slices.Delete(slices.Clone(columns), i, i+1), slices.Delete(widths, i, i+1)
 			for r := range safe {
 				below[r] = append(below[r], safe[r][i])
-				safe[r] = slices.Delete(safe[r], i, i+1)
 			}
+			remove(i)
 		}
 		shrinkColumnsInFile(columns, safe, widths, pageWidth)
 	} else {
@@ -124,10 +127,7 @@ func (p *Page) writeBelowRow(cells []string, format func(string) string) {
 // columnsBelow returns the indexes, in descending order, of the columns that are written below the rows because the table
 // is too wide for the other columns to be readable.
 func columnsBelow(columns []Column, widths []int, pageWidth int) (out []int) {
-	total := -columnGap
-	for i, c := range columns {
-		total += columnGap + acceptableWidth(c, widths[i])
-	}
+	total := acceptableTableWidth(columns, widths)
 	for i := len(columns) - 1; i >= 0 && total > pageWidth; i-- {
 		if columns[i].BelowRow {
 			out = append(out, i)
@@ -143,10 +143,7 @@ func columnsToDrop(columns []Column, widths []int, pageWidth int) (out []int) {
 	if pageWidth < 1 {
 		return nil
 	}
-	total := -columnGap
-	for i, c := range columns {
-		total += columnGap + acceptableWidth(c, widths[i])
-	}
+	total := acceptableTableWidth(columns, widths)
 	for i := len(columns) - 1; i >= 0 && total > pageWidth; i-- {
 		if columns[i].Optional {
 			out = append(out, i)
@@ -160,6 +157,15 @@ func columnsToDrop(columns []Column, widths []int, pageWidth int) (out []int) {
 		}
 	}
 	return out
+}
+
+// acceptableTableWidth returns the width of a table whose columns all have their acceptable widths.
+func acceptableTableWidth(columns []Column, widths []int) int {
+	total := -columnGap
+	for i, c := range columns {
+		total += columnGap + acceptableWidth(c, widths[i])
+	}
+	return total
 }
 
 // acceptableWidth returns the width that a column should have at least before an optional column is shown.
