@@ -235,7 +235,7 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 	a.renderOutdatedDeliverables(p, st)
 	p.Blank()
 	if len(st.NextStates) == 0 {
-		p.Text("The assessment is closed and can't be changed. Start the next one with its scope, decisions and open plan items with:")
+		p.Text("The assessment is closed and can't be changed. To start the next one with its scope, decisions and open plan items, run:")
 		p.Command(a.suggestedCommandLine("assess create NAME --from " + st.AssessmentID))
 		return
 	}

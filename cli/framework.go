@@ -179,8 +179,8 @@ func renderCoverageAddition(p *print.Page, c *api.Coverage) {
 	d := c.Addition
 	p.Text("%s adds %s to those required by %s. It shares %s with them.", c.FrameworkCode,
 		prose.Count(len(d.NewControls), "control", "controls"), strings.Join(d.Have, ", "), prose.Count(d.SharedControls, "control", "controls"))
-	p.Text("Covered of the framework's %s: %d fully and %d partly by controls already required, and %d only by new controls. "+
-		"Without controls: %d.",
+	p.Text("The framework has %s: %d fully and %d partly covered by controls already required, %d covered only by new controls, "+
+		"and %d without controls.",
 		prose.Count(c.RequirementCount, "requirement", "requirements"), d.RequirementsCovered, d.RequirementsPartly, d.RequirementsNew,
 		c.RequirementCount-c.MappedRequirementCount)
 	if len(d.NewControls) > 0 {

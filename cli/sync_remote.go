@@ -594,7 +594,7 @@ func (a *app) syncConflicts() *cobra.Command {
 				renderTextIfEmpty(p, len(got.Data), "No conflicts.")
 				if at := slices.IndexFunc(got.Data, func(c api.SyncConflict) bool { return c.Status == "open" }); at >= 0 {
 					p.Blank()
-					p.Text("Until you resolve a conflict, the remote's value is used. To keep the value of one side, or to accept a message:")
+					p.Text("Until you resolve a conflict, the remote's value is used. Choose the side whose value to keep; for a message, either will do:")
 					p.Command(a.suggestedCommandLine("sync resolve " + got.Data[at].ID + " --keep remote"))
 					p.Command(a.suggestedCommandLine("sync resolve " + got.Data[at].ID + " --keep clone"))
 				}

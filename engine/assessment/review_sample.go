@@ -84,7 +84,7 @@ func (s *Service) DrawReview(ctx context.Context, by api.Caller, in *api.DrawRev
 		}
 		size := cmp.Or(in.Body.Size, api.DefaultReviewSize)
 		if size < r.Size {
-			return api.Conflict("the current sample was drawn with the size %d; it can only be enlarged", r.Size)
+			return api.Conflict("the current sample was drawn with a size of %d; it can only be enlarged", r.Size)
 		}
 		r.Size = size
 		markSampled(&r)
