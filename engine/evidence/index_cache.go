@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/search"
 )
 
-// indexCache caches search indexes by assessment, loading them from the store on first use. The total number of
-// passages is limited, and TrimCaches evicts unused indexes. Evicted indexes can always be rebuilt.
+// indexCache caches search indexes by assessment, loading them from the store on first use. Their total size is
+// limited, and TrimCaches evicts unused indexes. Evicted indexes can always be rebuilt.
 type indexCache struct {
 	mu         sync.Mutex
 	byKey      map[string]*assessmentIndex
@@ -23,12 +23,23 @@ type assessmentIndex struct {
 	lastUse   int // value of useCounter at the last use
 	idleTrims int // calls of trim since the last use
 	passages  int
+	loaded    bool
+}
+
+// size returns the approximate memory that the index takes, as a number of passages.
+func (a *assessmentIndex) size() int {
+	if !a.loaded {
+		return 0
+	}
+	return a.passages + minIndexSize
 }
 
 const (
-	// maxIndexedPassages is the maximum number of passages in all indexes together. The index in use is kept even if
-	// it is larger. A thousand passages take about 6 MB.
-	maxIndexedPassages = 60_000
+	// maxIndexSize is the maximum size of all indexes together, in passages. The index in use is kept even if it is
+	// larger. A thousand passages take about 6 MB.
+	maxIndexSize = 60_000
+	// minIndexSize is the size of an empty index, in passages: about 70 kB.
+	minIndexSize = 12
 	// maxIdleTrims is the number of trims that an unused index survives.
 	maxIdleTrims = 60
 )
@@ -58,16 +69,16 @@ func (x *indexCache) remove(assessment string) {
 func (x *indexCache) recordSizeAndEvict(a *assessmentIndex, passages int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	a.passages = passages
+	a.passages, a.loaded = passages, true
 	for {
 		total, oldest := 0, ""
 		for place, other := range x.byKey {
-			total += other.passages
-			if other != a && other.passages > 0 && (oldest == "" || other.lastUse < x.byKey[oldest].lastUse) {
+			total += other.size()
+			if other != a && other.loaded && (oldest == "" || other.lastUse < x.byKey[oldest].lastUse) {
 				oldest = place
 			}
 		}
-		if total <= maxIndexedPassages || oldest == "" {
+		if total <= maxIndexSize || oldest == "" {
 			return
 		}
 		delete(x.byKey, oldest)

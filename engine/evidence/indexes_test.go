@@ -22,19 +22,25 @@ func TestIndexesAreBounded(t *testing.T) {
 		return out
 	}
 	for n := range 5 {
-		x.recordSizeAndEvict(x.getOrAddEntry(fmt.Sprint("assessment ", n)), maxIndexedPassages/4)
+		x.recordSizeAndEvict(x.getOrAddEntry(fmt.Sprint("assessment ", n)), maxIndexSize/4-minIndexSize)
 	}
 	if got, want := there(), []string{"assessment 1", "assessment 2", "assessment 3", "assessment 4"}; !slices.Equal(got, want) {
 		t.Fatalf("after five of a quarter each there are %q, want %q", got, want)
 	}
 	x.getOrAddEntry("assessment 1") // used again
-	x.recordSizeAndEvict(x.getOrAddEntry("assessment 5"), maxIndexedPassages/4)
+	x.recordSizeAndEvict(x.getOrAddEntry("assessment 5"), maxIndexSize/4-minIndexSize)
 	if got, want := there(), []string{"assessment 1", "assessment 3", "assessment 4", "assessment 5"}; !slices.Equal(got, want) {
 		t.Fatalf("the one not used longest did not go: there are %q, want %q", got, want)
 	}
-	x.recordSizeAndEvict(x.getOrAddEntry("large"), 3*maxIndexedPassages)
+	x.recordSizeAndEvict(x.getOrAddEntry("large"), 3*maxIndexSize)
 	if got := there(); !slices.Equal(got, []string{"large"}) {
 		t.Fatalf("beside one that is too large alone there are %q", got)
+	}
+	for n := range maxIndexSize/minIndexSize + 10 {
+		x.recordSizeAndEvict(x.getOrAddEntry(fmt.Sprint("empty ", n)), 0)
+	}
+	if got := len(there()); got != maxIndexSize/minIndexSize {
+		t.Fatalf("%d indexes without passages are kept, want %d", got, maxIndexSize/minIndexSize)
 	}
 }
 
