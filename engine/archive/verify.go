@@ -340,7 +340,7 @@ func (c *checker) checkVersionHashes() (hashes map[string]string, matching int) 
 		}
 		var hash string
 		if err == nil {
-			hash, err = assessment.ContentHash(gate, v.Items)
+			hash, err = assessment.ContentHash(gate, v.Items, v.Version.ContentSHA256)
 		}
 		if err != nil {
 			c.report.addFailure(f.Path, "%v", err)

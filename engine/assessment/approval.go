@@ -311,12 +311,12 @@ func (k deliverableType[V, I]) requireCurrentContentApproved(tx *store.Tx, a *ap
 	if err != nil {
 		return err
 	}
-	hash, err := k.contentHash(items)
+	p, approvalErr := store.Approvals.Get(tx, org, approval)
+	hash, err := k.contentHashLike(items, p.TargetSHA256)
 	if err != nil {
 		return err
 	}
-	p, err := store.Approvals.Get(tx, org, approval)
-	if err != nil || p.Status != api.ApprovalApproved || p.TargetSHA256 != hash {
+	if approvalErr != nil || p.Status != api.ApprovalApproved || p.TargetSHA256 != hash {
 		return api.ApprovalRequired(k.gate, approval, "the approval of the %s doesn't cover its current content", k.gate.Title())
 	}
 	return nil
@@ -564,7 +564,7 @@ func (k deliverableType[V, I]) applyDecision(tx *store.Tx, by api.Caller, a *api
 	if err != nil {
 		return err
 	}
-	hash, err := k.contentHash(items)
+	hash, err := k.contentHashLike(items, p.TargetSHA256)
 	if err != nil {
 		return err
 	}

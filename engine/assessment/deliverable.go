@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/scf-service/service/api"
@@ -148,7 +147,7 @@ type deliverable interface {
 	isEarlyDraft(a *api.Assessment, head *api.DeliverableVersion) bool
 	findControlCode(tx *store.Tx, org, version, ref string) (string, error)
 	readItemRecords(tx *store.Tx, org, version string) (merge.Records, error)
-	hashItemsJSON(items []byte) (string, error)
+	hashItemsJSON(items []byte, recorded string) (string, error)
 	ensureSubmitted(ctx context.Context, s *Service, by api.Caller, a *api.Assessment, inAdvance bool) error
 	resubmitEdited(ctx context.Context, s *Service, by api.Caller, a *api.Assessment) error
 	requireCurrentContentApproved(tx *store.Tx, a *api.Assessment) error
@@ -362,10 +361,38 @@ func evidenceWithoutIDs(all []api.Evidence) []api.Evidence {
 	return all
 }
 
-// contentHash returns the SHA-256 of the items in canonical form. They are sorted by control code, and
-// IDs, revisions and times are left out, so that equal content has an equal hash even in another
-// assessment of the same documents.
+// itemHash is the SHA-256 of an item in canonical form.
+type itemHash [sha256.Size]byte
+
+// contentHash returns the SHA-256 of the hashes of the items. They are sorted by control code, and IDs, revisions and
+// times are left out, so that equal content has an equal hash even in another assessment of the same documents.
 func (k deliverableType[V, I]) contentHash(items []I) (string, error) {
+	hashes := make([]itemHash, len(items))
+	for n, i := range items {
+		b, err := k.canonicalJSON(i)
+		if err != nil {
+			return "", err
+		}
+		hashes[n] = sha256.Sum256(b)
+	}
+	return combineHashes(hashes), nil
+}
+
+func combineHashes(hashes []itemHash) string {
+	h := sha256.New()
+	for _, one := range hashes {
+		h.Write(one[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// contentHashLike is like contentHash, but returns recorded if that is the SHA-256 of all items in canonical form, one
+// after the other. Earlier versions of the program recorded such hashes in versions, approvals and the audit chain.
+func (k deliverableType[V, I]) contentHashLike(items []I, recorded string) (string, error) {
+	hash, err := k.contentHash(items)
+	if err != nil || hash == recorded {
+		return hash, err
+	}
 	h := sha256.New()
 	for _, i := range items {
 		b, err := k.canonicalJSON(i)
@@ -374,7 +401,10 @@ func (k deliverableType[V, I]) contentHash(items []I) (string, error) {
 		}
 		h.Write(b)
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	if hex.EncodeToString(h.Sum(nil)) == recorded {
+		return recorded, nil
+	}
+	return hash, nil
 }
 
 // canonicalJSON returns the encoding of an item that is used for hashing.
@@ -479,19 +509,14 @@ func (k deliverableType[V, I]) insertNextVersionReturningItems(
 			strings.Compare(k.item(a.Record).ID, k.item(b.Record).ID),
 		)
 	})
-	h := sha256.New()
-	var hashed sync.WaitGroup
-	hashed.Go(func() {
-		for _, r := range d.encoded {
-			h.Write(r.Extra)
-		}
-	})
-	lines, err = store.InsertPrepared(tx, k.items, org, d.encoded)
-	hashed.Wait()
-	if err != nil {
+	hashes := make([]itemHash, len(d.encoded))
+	for n, r := range d.encoded {
+		hashes[n] = itemHash(r.Extra)
+	}
+	if lines, err = store.InsertPrepared(tx, k.items, org, d.encoded); err != nil {
 		return v, nil, err
 	}
-	head.ItemCount, head.ContentSHA256 = len(lines), hex.EncodeToString(h.Sum(nil))
+	head.ItemCount, head.ContentSHA256 = len(lines), combineHashes(hashes)
 	if k.summarize != nil {
 		k.summarize(&v, d.items)
 	}

@@ -150,19 +150,19 @@ func (s *Service) readBlobText(ctx context.Context, blobSHA256 string) (string, 
 }
 
 // ContentHash returns the content hash of exported items: a JSON list, sorted by control code, of the
-// items of the gate's deliverable.
-func ContentHash(gate api.Gate, itemsJSON []byte) (string, error) {
+// items of the gate's deliverable. It returns recorded if that is their hash in the form of an earlier version of the program.
+func ContentHash(gate api.Gate, itemsJSON []byte, recorded string) (string, error) {
 	k, ok := deliverables[gate]
 	if !ok {
 		return "", fmt.Errorf("there is no gate %q", gate)
 	}
-	return k.hashItemsJSON(itemsJSON)
+	return k.hashItemsJSON(itemsJSON, recorded)
 }
 
-func (k deliverableType[V, I]) hashItemsJSON(itemsJSON []byte) (string, error) {
+func (k deliverableType[V, I]) hashItemsJSON(itemsJSON []byte, recorded string) (string, error) {
 	var items []I
 	if err := json.Unmarshal(itemsJSON, &items); err != nil {
 		return "", fmt.Errorf("the items of the %s can't be read: %w", k.gate.Title(), err)
 	}
-	return k.contentHash(items)
+	return k.contentHashLike(items, recorded)
 }

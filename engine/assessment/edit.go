@@ -30,15 +30,10 @@ func editItem[V, I any](
 	after func(tx *store.Tx, e *store.Edit, before, after *I) error,
 ) (*I, error) {
 	var out I
-	expected := k.expectEdit(&s.hashes, by, itemID, change)
-	defer func() {
-		if expected != nil {
-			k.cancelExpected(&s.hashes, expected)
-		}
-	}()
+	cached := k.cachedVersionOf(&s.hashes, by.OrganizationID, itemID)
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		if expected != nil {
-			tx.ReadAhead("edit " + expected.cached.id)
+		if cached != "" {
+			tx.ReadAhead("edit " + cached)
 		}
 		item, err := k.items.Get(tx, by.OrganizationID, itemID)
 		if err != nil {
@@ -66,9 +61,7 @@ func editItem[V, I any](
 			return err // invalid or unchanged: nothing to reopen
 		}
 		e := newEdit(tx, by, &a, k.gate)
-		hash := expected
-		expected = nil // used up
-		edited, err := k.applyEdit(tx, &s.hashes, by, &a, v, e, []I{item}, change, hash)
+		edited, err := k.applyEdit(tx, &s.hashes, by, &a, v, e, []I{item}, change)
 		if err != nil {
 			return err
 		}
@@ -168,7 +161,7 @@ func editItems[V, I any](
 			return nil
 		}
 		e := newEdit(tx, by, &a, k.gate)
-		if _, err := k.applyEdit(tx, &s.hashes, by, &a, v, e, selected, change, nil); err != nil {
+		if _, err := k.applyEdit(tx, &s.hashes, by, &a, v, e, selected, change); err != nil {
 			return err
 		}
 		return errors.Join(k.recordEditInTimeline(tx, by, e), k.completeResult(tx, by, out, e))
@@ -232,8 +225,7 @@ func (k deliverableType[V, I]) tryChange(v *V, item, tried *I, change func(*I) (
 // applyEdit applies a change to items of version v, one after the other, and returns the changed
 // items. A version under review is withdrawn. If a decision was made on the version, the change is
 // made in a copy, which becomes the next version. An audit record is written for each item; the
-// edit e describes how to undo the change. expected is the hash of the edited version if it is being computed already, or
-// nil.
+// edit e describes how to undo the change.
 func (k deliverableType[V, I]) applyEdit(
 	tx *store.Tx,
 	cache *hashCache,
@@ -243,7 +235,6 @@ func (k deliverableType[V, I]) applyEdit(
 	e *store.Edit,
 	items []I,
 	change func(*I) ([]string, error),
-	expected *editedHash[I],
 ) ([]I, error) {
 	switch head := k.version(&v); head.Status {
 	case api.VersionUnderReview:
@@ -283,7 +274,7 @@ func (k deliverableType[V, I]) applyEdit(
 		}
 		e.Lines = append(e.Lines, line)
 	}
-	hash, err := k.hashEdited(tx, cache, by.OrganizationID, e.VersionID, string(stored), items, expected)
+	hashed, err := k.hashEdited(tx, cache, by.OrganizationID, e.VersionID, string(stored), items)
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +285,7 @@ func (k deliverableType[V, I]) applyEdit(
 		}
 	}
 	addAuthor(k.version(&v), by)
-	return items, errors.Join(insertEdit(tx, by, e), k.saveEdited(tx, cache, by, &v, hash))
+	return items, errors.Join(insertEdit(tx, by, e), k.saveEdited(tx, cache, by, &v, hashed))
 }
 
 // recordEditInTimeline writes an edit to the timeline as a single event, although the audit trail

@@ -34,9 +34,6 @@ func (s *Service) PreviewSoADraft(ctx context.Context, by api.Caller, in *api.Dr
 		return nil, err
 	}
 	out := &api.ArtifactDiff{Type: string(api.GateSoA)}
-	if out.ToSHA256, err = soaType.draftHash(d); err != nil {
-		return nil, err
-	}
 	to, err := soaType.toRecords(d.items)
 	if err != nil {
 		return nil, err
@@ -58,6 +55,9 @@ func (s *Service) PreviewSoADraft(ctx context.Context, by api.Caller, in *api.Dr
 			return err
 		}
 		out.ArtifactID, out.FromSHA256 = art.ID, v.ContentSHA256
+		if out.ToSHA256, err = soaType.contentHashLike(soaType.sortedItems(d), v.ContentSHA256); err != nil {
+			return err
+		}
 		out.FromVersion, out.ToVersion = v.VersionNumber, v.VersionNumber+1
 		merge.DiffRecords(out, from, to)
 		return nil

@@ -454,10 +454,15 @@ func (k deliverableType[V, I]) Submit(
 			prose.Humanize(head.Status),
 		)
 	}
-	if err := k.recomputeItemCountAndHash(tx, org, &v); err != nil {
+	items, err := k.readItems(tx, org, head.ID)
+	if err != nil {
 		return err
 	}
-	if head.ContentSHA256 != submittedSHA256 {
+	hash, err := k.contentHashLike(items, submittedSHA256)
+	if err != nil {
+		return err
+	}
+	if hash != submittedSHA256 {
 		return api.Conflict(
 			"other users have also changed the %s since it was submitted; review it and submit it again",
 			k.gate.Title(),

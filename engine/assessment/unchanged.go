@@ -32,15 +32,15 @@ func (k deliverableType[V, I]) isReviewedAndUnchanged(head *api.DeliverableVersi
 		!haveSameInputContent(head.Inputs, d.inputs) {
 		return false, nil
 	}
-	hash, err := k.draftHash(d)
+	hash, err := k.contentHashLike(k.sortedItems(d), head.ContentSHA256)
 	return hash == head.ContentSHA256, err
 }
 
-// draftHash returns the content hash that a version with the draft's items would have.
-func (k deliverableType[V, I]) draftHash(d *draft[I]) (string, error) {
+// sortedItems returns the draft's items in the order in which a version would have them.
+func (k deliverableType[V, I]) sortedItems(d *draft[I]) []I {
 	items := slices.Clone(d.items)
 	slices.SortStableFunc(items, func(a, b I) int { return cmp.Compare(k.item(&a).ControlCode, k.item(&b).ControlCode) })
-	return k.contentHash(items)
+	return items
 }
 
 // haveSameInputContent reports whether two sets of recorded inputs have the same content, regardless of

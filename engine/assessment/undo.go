@@ -331,7 +331,7 @@ func (k deliverableType[V, I]) undo(
 		to := k.item(i)
 		to.TenantRecord, to.AssessmentID, to.VersionID, to.Revision = it.TenantRecord, it.AssessmentID, it.VersionID, it.Revision
 		return fields[n], nil
-	}, nil); err != nil {
+	}); err != nil {
 		return nil, err
 	}
 	now := tx.Now()

@@ -2,6 +2,7 @@ package assessment
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 	"sync"
 
@@ -115,7 +116,7 @@ func (k deliverableType[V, I]) readItemsCached(tx *store.Tx, s *Service, a *api.
 }
 
 // encodeItems encodes items on all cores before the transaction that stores them. Items that
-// haven't changed share the encoding of the previous ones.
+// haven't changed share the encoding of the previous ones. Extra is the item's hash.
 func (k deliverableType[V, I]) encodeItems(
 	ctx context.Context,
 	items []I,
@@ -128,10 +129,13 @@ func (k deliverableType[V, I]) encodeItems(
 	}
 	out := make([]store.PreparedRecord[I], len(items))
 	err := forEachParallel(ctx, len(items), func(_ context.Context, n int) (err error) {
-		if out[n], err = store.PrepareInsert(k.items, &items[n], previousByCode[k.item(&items[n]).ControlCode]...); err == nil &&
-			out[n].Extra == nil {
-			out[n].Extra, err = k.canonicalJSON(items[n])
+		out[n], err = store.PrepareInsert(k.items, &items[n], previousByCode[k.item(&items[n]).ControlCode]...)
+		if err != nil || out[n].Extra != nil {
+			return err
 		}
+		b, err := k.canonicalJSON(items[n])
+		hash := sha256.Sum256(b)
+		out[n].Extra = hash[:]
 		return err
 	})
 	return out, err

@@ -1,12 +1,17 @@
 package enginetest_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/enginetest"
+	"github.com/scf-service/service/store"
 )
 
 // TestDraftsAreHashedAsStored checks that a draft's hash covers its lines as stored, in order and
@@ -50,7 +55,7 @@ func TestDraftsAreHashedAsStored(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			hash, err := assessment.ContentHash(one.gate, text)
+			hash, err := assessment.ContentHash(one.gate, text, "")
 			if err != nil || hash != one.head.ContentSHA256 || one.head.ItemCount == 0 {
 				t.Errorf("%s, %d lines: %s, stored %s: %v", one.gate, one.head.ItemCount, one.head.ContentSHA256, hash, err)
 			}
@@ -68,8 +73,7 @@ func TestDraftsAreHashedAsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	drafts()
-	// After an edit, only what it changed is read and encoded. The hash is computed before it is certain that the edit
-	// will be made.
+	// After an edit, only what it changed is read and encoded, even if another edit was refused meanwhile.
 	for n, at := range []int{7, 7, 40, 2, 33, 40} {
 		item := b.soaItems(t, a.ID)[at]
 		_, err := b.setOwner(t, item.ID, "Nobody", api.Match{IfMatch: fmt.Sprint(item.Revision + 1)})
@@ -95,4 +99,58 @@ func TestDraftsAreHashedAsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	check()
+}
+
+// TestHashesOfEarlierVersions checks that versions and approvals stay valid whose content hash was computed by an earlier
+// version of the program: from the items' JSON without what identifies them, one after the other.
+func TestHashesOfEarlierVersions(t *testing.T) {
+	var db *store.DB
+	e := enginetest.New(t, func(o *engine.Options) { db = o.DB })
+	b := &bench{e, localUser(t, e)}
+	a := b.assess(t, "lgpd", policy, api.StateSoAUnderReview)
+	ctx, p, items := t.Context(), b.pending(t, a.ID), b.soaItems(t, a.ID)
+	exported, err := json.Marshal(items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := sha256.New()
+	for _, i := range items {
+		i.TenantRecord, i.AssessmentID, i.VersionID, i.ControlID, i.Revision = api.TenantRecord{}, "", "", "", 0
+		for n := range i.Evidence {
+			i.Evidence[n].ChunkID, i.Evidence[n].DocumentID = "", ""
+		}
+		for n := range i.Statements {
+			i.Statements[n].ChunkID = ""
+		}
+		if err := json.NewEncoder(h).Encode(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	earlier := fmt.Sprintf("%x", h.Sum(nil))
+	if got, err := assessment.ContentHash(api.GateSoA, exported, earlier); err != nil || got != earlier {
+		t.Fatalf("the hash of an earlier version is %s, not recognized as %s: %v", earlier, got, err)
+	}
+	if got, err := assessment.ContentHash(api.GateSoA, exported, "another"); err != nil || got != p.TargetSHA256 {
+		t.Fatalf("the hash is %s, submitted was %s: %v", got, p.TargetSHA256, err)
+	}
+	if err := db.Update(ctx, func(tx *store.Tx) error {
+		v, err := store.SoAVersions.Get(tx, b.by.OrganizationID, p.TargetID)
+		if err != nil {
+			return err
+		}
+		v.ContentSHA256, p.TargetSHA256 = earlier, earlier
+		return errors.Join(store.SoAVersions.Put(tx, b.by.OrganizationID, &v), store.Approvals.Put(tx, b.by.OrganizationID, p))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.approve(t, p.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.move(t, a.ID, api.StateSoAApproved); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := b.Assessments.RegenerateSoA(ctx, b.by, &api.SoAInput{SoAVersionID: p.TargetID}); err != nil ||
+		v.VersionNumber != 1 || v.Status != api.VersionApproved || v.ContentSHA256 != earlier {
+		t.Errorf("the same draft again: %+v, %v", v, err)
+	}
 }

@@ -50,7 +50,7 @@ func (b *bench) drafts(t *testing.T, a string) (map[api.Gate]string, *assessment
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hash, err := assessment.ContentHash(gate, text); err != nil || hash != head.ContentSHA256 || head.ItemCount == 0 {
+		if hash, err := assessment.ContentHash(gate, text, ""); err != nil || hash != head.ContentSHA256 || head.ItemCount == 0 {
 			t.Fatalf("%s: the hash of what is stored is %s, not %s: %v", gate, hash, head.ContentSHA256, err)
 		}
 		return fmt.Appendf(nil, "%s %d kept %q by %q\n", head.Method, head.ItemCount, head.Kept, head.AuthorIDs)

@@ -420,7 +420,7 @@ func (r *run) checkGates(seed uint64) {
 				if err != nil {
 					return err
 				}
-				sealed, err := assessment.ContentHash(api.GateSoA, exported)
+				sealed, err := assessment.ContentHash(api.GateSoA, exported, "")
 				if err != nil {
 					return err
 				}
