@@ -31,6 +31,25 @@ const (
 
 type processRecord struct {
 	Until time.Time `json:"until"`
+	// Features is the last feature that the process supports; 0 if it is older than all of them.
+	Features Feature `json:"features,omitempty"`
+}
+
+// Feature is a form of stored data that earlier versions of the program can't use. Features are numbered in the order
+// in which they were added. A process supports all of them up to a number.
+type Feature int64
+
+const (
+	// ItemHashes means that the content hash of a deliverable is computed from the hashes of its items.
+	ItemHashes Feature = 1
+
+	lastFeature = ItemHashes
+)
+
+// AllSupport reports whether every process that shared the database at this process's last heartbeat supports a
+// feature. Until then, data must be written in the earlier form, so that versions can be upgraded one process at a time.
+func (tx *Tx) AllSupport(f Feature) bool {
+	return tx.db.soleWriter || Feature(tx.db.processes.commonFeatures.Load()) >= f
 }
 
 var leaderKey = K("leader")
@@ -96,8 +115,10 @@ type processes struct {
 	isLeader atomic.Bool
 	// confirmed is the time at which this process last renewed its record, in Unix nanoseconds.
 	confirmed atomic.Int64
-	stop      context.CancelFunc
-	running   sync.WaitGroup
+	// commonFeatures is the last feature that all processes supported at the last heartbeat.
+	commonFeatures atomic.Int64
+	stop           context.CancelFunc
+	running        sync.WaitGroup
 
 	mu      sync.Mutex
 	counted map[string]bool // names passed to ExchangeCounts for which there are numbers
@@ -182,9 +203,12 @@ func (db *DB) renewAndClaimLeadership(ctx context.Context) error {
 				return err
 			}
 		}
-		return tx.putMeta(processKey(db.processes.id), processRecord{Until: at.Add(aliveFor)})
+		return tx.putMeta(processKey(db.processes.id), processRecord{Until: at.Add(aliveFor), Features: lastFeature})
 	})
 	if err != nil {
+		return err
+	}
+	if err := db.updateCommonFeatures(ctx); err != nil {
 		return err
 	}
 	db.processes.confirmed.Store(at.UnixNano())
@@ -193,6 +217,27 @@ func (db *DB) renewAndClaimLeadership(ctx context.Context) error {
 		db.notifier.notify()
 	}
 	return nil
+}
+
+// updateCommonFeatures reads which features all running processes support. It has a transaction of its own, so that it
+// doesn't conflict with the heartbeats of other processes.
+func (db *DB) updateCommonFeatures(ctx context.Context) error {
+	common := lastFeature
+	err := db.View(ctx, func(tx *Tx) error {
+		for p, err := range scanProcessMeta[processRecord](tx, "process") {
+			if err != nil {
+				return err
+			}
+			if tx.now.Before(p.value.Until) {
+				common = min(common, p.value.Features)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		db.processes.commonFeatures.Store(int64(common))
+	}
+	return err
 }
 
 // removeEndedProcesses removes the records of processes that were killed a while ago, and the claims and

@@ -78,6 +78,31 @@ func TestLeader(t *testing.T) {
 	}
 }
 
+// A feature is used once the last process that doesn't support it has ended.
+func TestAllSupport(t *testing.T) {
+	all, now := openShared(t, 2)
+	stopBackground(all)
+	check := func(want bool) {
+		t.Helper()
+		for _, db := range all {
+			is(t, "heartbeat", db.renewAndClaimLeadership(t.Context()), nil)
+			is(t, "View", db.View(t.Context(), func(tx *Tx) error {
+				if got := tx.AllSupport(ItemHashes); got != want {
+					t.Errorf("supported by all: %v", got)
+				}
+				return nil
+			}), nil)
+		}
+	}
+	check(true)
+	is(t, "a process of an earlier version", all[0].Update(t.Context(), func(tx *Tx) error {
+		return tx.putMeta(processKey("earlier"), map[string]any{"until": now.Add(aliveFor)})
+	}), nil)
+	check(false)
+	*now = now.Add(aliveFor)
+	check(true)
+}
+
 func TestClaims(t *testing.T) {
 	all, now := openShared(t, 2)
 	stopBackground(all)

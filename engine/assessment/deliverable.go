@@ -364,18 +364,43 @@ func evidenceWithoutIDs(all []api.Evidence) []api.Evidence {
 // itemHash is the SHA-256 of an item in canonical form.
 type itemHash [sha256.Size]byte
 
-// contentHash returns the SHA-256 of the hashes of the items. They are sorted by control code, and IDs, revisions and
-// times are left out, so that equal content has an equal hash even in another assessment of the same documents.
-func (k deliverableType[V, I]) contentHash(items []I) (string, error) {
-	hashes := make([]itemHash, len(items))
+// contentHash returns the content hash of items, which have the given hashes: the SHA-256 of these. The items are sorted
+// by control code, and IDs, revisions and times are left out, so that equal content has an equal hash even in another
+// assessment of the same documents.
+func (k deliverableType[V, I]) contentHash(tx *store.Tx, items []I, hashes []itemHash) (string, error) {
+	if !tx.AllSupport(store.ItemHashes) {
+		return k.earlierContentHash(items)
+	}
+	return combineHashes(hashes), nil
+}
+
+// contentHashLike returns the content hash of items, in the form of the recorded hash if that is theirs.
+func (k deliverableType[V, I]) contentHashLike(items []I, recorded string) (string, error) {
+	hashes, _, err := k.hashItems(items)
+	if err != nil {
+		return "", err
+	}
+	hash := combineHashes(hashes)
+	if hash == recorded {
+		return hash, nil
+	}
+	if earlier, err := k.earlierContentHash(items); err != nil || earlier == recorded {
+		return earlier, err
+	}
+	return hash, nil
+}
+
+// hashItems returns the hashes of items, and the size of their canonical form.
+func (k deliverableType[V, I]) hashItems(items []I) (hashes []itemHash, size int, err error) {
+	hashes = make([]itemHash, len(items))
 	for n, i := range items {
 		b, err := k.canonicalJSON(i)
 		if err != nil {
-			return "", err
+			return nil, 0, err
 		}
-		hashes[n] = sha256.Sum256(b)
+		hashes[n], size = sha256.Sum256(b), size+len(b)
 	}
-	return combineHashes(hashes), nil
+	return hashes, size, nil
 }
 
 func combineHashes(hashes []itemHash) string {
@@ -386,13 +411,9 @@ func combineHashes(hashes []itemHash) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// contentHashLike is like contentHash, but returns recorded if that is the SHA-256 of all items in canonical form, one
-// after the other. Earlier versions of the program recorded such hashes in versions, approvals and the audit chain.
-func (k deliverableType[V, I]) contentHashLike(items []I, recorded string) (string, error) {
-	hash, err := k.contentHash(items)
-	if err != nil || hash == recorded {
-		return hash, err
-	}
+// earlierContentHash returns the content hash in the form of versions without store.ItemHashes: the SHA-256 of all items
+// in canonical form, one after the other.
+func (k deliverableType[V, I]) earlierContentHash(items []I) (string, error) {
 	h := sha256.New()
 	for _, i := range items {
 		b, err := k.canonicalJSON(i)
@@ -401,10 +422,7 @@ func (k deliverableType[V, I]) contentHashLike(items []I, recorded string) (stri
 		}
 		h.Write(b)
 	}
-	if hex.EncodeToString(h.Sum(nil)) == recorded {
-		return recorded, nil
-	}
-	return hash, nil
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // canonicalJSON returns the encoding of an item that is used for hashing.
@@ -429,7 +447,11 @@ func (k deliverableType[V, I]) recomputeItemCountAndHash(tx *store.Tx, org strin
 	if k.summarize != nil {
 		k.summarize(v, items)
 	}
-	k.version(v).ContentSHA256, err = k.contentHash(items)
+	hashes, _, err := k.hashItems(items)
+	if err != nil {
+		return err
+	}
+	k.version(v).ContentSHA256, err = k.contentHash(tx, items, hashes)
 	return err
 }
 
@@ -509,14 +531,17 @@ func (k deliverableType[V, I]) insertNextVersionReturningItems(
 			strings.Compare(k.item(a.Record).ID, k.item(b.Record).ID),
 		)
 	})
-	hashes := make([]itemHash, len(d.encoded))
+	items, hashes := make([]I, len(d.encoded)), make([]itemHash, len(d.encoded))
 	for n, r := range d.encoded {
-		hashes[n] = itemHash(r.Extra)
+		items[n], hashes[n] = *r.Record, itemHash(r.Extra)
+	}
+	if head.ContentSHA256, err = k.contentHash(tx, items, hashes); err != nil {
+		return v, nil, err
 	}
 	if lines, err = store.InsertPrepared(tx, k.items, org, d.encoded); err != nil {
 		return v, nil, err
 	}
-	head.ItemCount, head.ContentSHA256 = len(lines), combineHashes(hashes)
+	head.ItemCount = len(lines)
 	if k.summarize != nil {
 		k.summarize(&v, d.items)
 	}

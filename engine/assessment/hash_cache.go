@@ -112,14 +112,9 @@ func (k deliverableType[V, I]) hashEdited(
 		if err != nil {
 			return nil, err
 		}
-		h = &hashedVersion{id: version, items: items, hashes: make([]itemHash, len(items))}
-		for n := range items {
-			b, err := k.canonicalJSON(items[n])
-			if err != nil {
-				return nil, err
-			}
-			h.hashes[n] = sha256.Sum256(b)
-			h.size += len(b)
+		h = &hashedVersion{id: version, items: items}
+		if h.hashes, h.size, err = k.hashItems(items); err != nil {
+			return nil, err
 		}
 	}
 	items := h.items.([]I)
@@ -140,11 +135,15 @@ func (k deliverableType[V, I]) hashEdited(
 
 // saveEdited saves a version with the hash and the counts that follow from its edited items.
 func (k deliverableType[V, I]) saveEdited(tx *store.Tx, cache *hashCache, by api.Caller, v *V, h *hashedVersion) error {
-	head := k.version(v)
+	head, items := k.version(v), h.items.([]I)
 	if k.summarize != nil {
-		k.summarize(v, h.items.([]I))
+		k.summarize(v, items)
 	}
-	head.ItemCount, head.ContentSHA256 = len(h.hashes), combineHashes(h.hashes)
+	hash, err := k.contentHash(tx, items, h.hashes)
+	if err != nil {
+		return err
+	}
+	head.ItemCount, head.ContentSHA256 = len(items), hash
 	head.UpdatedAt = tx.Now()
 	if err := k.saveVersionAndArtifact(tx, by, v); err != nil {
 		return err
