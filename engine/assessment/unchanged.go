@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -69,15 +68,13 @@ var changedBeside = map[string]string{
 
 // namesIfAnyChanged returns names if any of the fields changed, and nil otherwise.
 func namesIfAnyChanged[I any](before, after *I, names []string) ([]string, error) {
-	var was, is map[string]json.RawMessage
-	for from, into := range map[*I]*map[string]json.RawMessage{before: &was, after: &is} {
-		b, err := json.Marshal(from)
-		if err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(b, into); err != nil {
-			return nil, err
-		}
+	was, err := toFields(before)
+	if err != nil {
+		return nil, err
+	}
+	is, err := toFields(after)
+	if err != nil {
+		return nil, err
 	}
 	if slices.ContainsFunc(names, func(name string) bool {
 		beside := changedBeside[name]
