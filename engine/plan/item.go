@@ -172,66 +172,6 @@ func describeWeakness(c api.Control, f api.Finding) string {
 	return fmt.Sprintf("%s is %s. %s", name, prose.Humanize(f.Status), text.Shorten(f.Condition, 400))
 }
 
-func describeCorrectiveAction(c api.Control, f api.Finding, action string, today api.Date) string {
-	verb := map[string]string{
-		"document":         "Write, approve and communicate the missing rules for %s.",
-		"implement":        "Implement %s for everything in scope, and keep records of it.",
-		"collect_evidence": "Collect evidence of %s. If it isn't in place, implement it and update this item.",
-		"improve":          "Close the gaps in %s.",
-		"monitor":          "Measure and monitor %s, and act on the results.",
-	}[action]
-	if f.GapType == "governance" && action == "document" {
-		verb = "For %s, decide which of the conflicting documents applies, correct the others, and communicate the decision."
-	}
-	if action == "improve" && slices.ContainsFunc(f.MissingElements, judge.IsRuleNotFollowed) {
-		verb = "Find out why %s failed in the recorded cases, fix the cause, and use new records to show that it works."
-	}
-	if action == "document" && len(f.MissingElements) == 0 {
-		verb = "Document the current practice for %s in an approved policy or procedure, and communicate it."
-	}
-	s := fmt.Sprintf(verb, "“"+strings.TrimRight(c.Title, ".")+"”")
-	if len(f.MissingElements) > 0 {
-		s += " It must cover:"
-		for i, m := range f.MissingElements {
-			sep := " "
-			if i > 0 {
-				sep = "; "
-			}
-			s += sep + strings.TrimRight(judge.StripNote(m), ".")
-		}
-		s += "."
-	}
-	return s + " " + describeFirstStep(c, f, action, today)
-}
-
-// describeFirstStep returns a description of the first step, the evidence that will prove its completion, and the
-// usual owner.
-func describeFirstStep(c api.Control, f api.Finding, action string, today api.Date) string {
-	subject, proof := strings.TrimRight(c.Title, "."), chooseExpectedEvidence(c, f, action)[0]
-	if len(f.MissingElements) > 0 {
-		subject = strings.TrimRight(judge.StripNote(f.MissingElements[0]), ".")
-	}
-	step := firstSteps[action]
-	if action == "implement" && f.Owner != nil {
-		step = "agree on a date and a budget with the owner, starting with this"
-		if stated, _ := statedTiming(&f, today); stated != "" {
-			step = "confirm the budget and the date stated in the documents with the owner, starting with this"
-		}
-	}
-	return fmt.Sprintf("First step: %s: “%s”. Proof: %s. Usual owner: %s.",
-		step, subject, strings.TrimRight(proof, "."), domainForCode(c.Code).role)
-}
-
-// firstSteps holds the beginning of the first step's description for each action. The subject follows the
-// beginning.
-var firstSteps = map[string]string{
-	"document":         "document this and have it approved",
-	"implement":        "agree on an owner, a date and a budget, starting with this",
-	"collect_evidence": "ask the owner for evidence of this",
-	"improve":          "find out with the owner why this is not the case",
-	"monitor":          "choose a metric and a threshold for this",
-}
-
 func acceptanceCriteria(c api.Control, f api.Finding, goal MaturityGoal) []string {
 	out := []string{}
 	for _, m := range f.MissingElements {

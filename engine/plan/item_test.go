@@ -81,3 +81,33 @@ func weighted(w int) api.Control {
 	c.IsMaterial = w == 10
 	return c
 }
+
+// A drafted action can be taken apart again, also one of merged items. What a user wrote is kept.
+func TestPartsOfAction(t *testing.T) {
+	f := api.Finding{Status: api.PartiallyImplemented, GapType: "implementation", MissingElements: []string{"Keys rotate.", "Logs: e.g. of access. And more."}}
+	p := DraftPOAMItem(weighted(5), f, MaturityGoal{}, today)
+	step, whole := FirstStep(&p), p.CorrectiveAction
+	if !strings.HasSuffix(step, ": “Keys rotate”") || strings.Contains(step, firstStepLabel) {
+		t.Errorf("the first step is %q", step)
+	}
+	short := ActionBesideFields(&p)
+	if !strings.HasSuffix(short, firstStepLabel+" "+step+".") || strings.Contains(short, "Logs") || len(short) >= len(whole) {
+		t.Errorf("of %q remains %q", whole, short)
+	}
+	merged := mergeItem(p, p)
+	if got := ActionBesideFields(&merged); got != short+" "+short {
+		t.Errorf("of two actions remains %q", got)
+	}
+	p.ExpectedEvidence = nil
+	if got := ActionBesideFields(&p); !strings.Contains(got, proofLabel) || !strings.Contains(got, ownerLabel) {
+		t.Errorf("without expected evidence, %q remains", got)
+	}
+	p.EditedFields = []string{"corrective_action"}
+	if got := ActionBesideFields(&p); got != whole {
+		t.Errorf("of a user's text, %q remains", got)
+	}
+	p.CorrectiveAction = "Call the vendor."
+	if step := FirstStep(&p); step != "" {
+		t.Errorf("the first step is %q", step)
+	}
+}

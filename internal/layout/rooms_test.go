@@ -48,7 +48,7 @@ engine/report     → engine/report/render engine/report/content engine/report/w
 engine/report/render → engine/report/content engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/oscal engine/catalog/custom api internal/lazyregexp internal/editdistance internal/opc internal/prose
 engine/report/reporttest → engine/report/content api
 engine/report/content → engine/report/block engine/report/workbook engine/report/drawing engine/report/wording
-                  + engine/judge engine/risk engine/catalog/scf api internal/lazyregexp internal/prose
+                  + engine/judge engine/plan engine/risk engine/catalog/scf api internal/lazyregexp internal/prose
 engine/report/block → engine/report/drawing engine/report/wording internal/prose
 engine/report/workbook → engine/report/drawing engine/report/wording api internal/lazyregexp internal/prose
 engine/report/wording → api internal/prose

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/plan"
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/wording"
-	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 func (v *Report) poamSection() []block.Block {
@@ -164,7 +164,7 @@ func (v *Report) planTable() block.Table {
 func (v *Report) planDetail(it *api.POAMItem) []block.Block {
 	var f block.Facts
 	f.AddText("Weakness", it.Weakness)
-	f.AddText("Corrective action", withoutListedParts(it))
+	f.AddText("Corrective action", plan.ActionBesideFields(it))
 	if it.ActionType != "" {
 		f.Add("Action type", block.Text(wording.Label(it.ActionType)))
 	}
@@ -195,27 +195,6 @@ func (v *Report) planDetail(it *api.POAMItem) []block.Block {
 		return nil
 	}
 	return []block.Block{f}
-}
-
-var (
-	coveragePart = lazyregexp.New(` It must cover: .*?\.( First step: )`)
-	proofPart    = lazyregexp.New(` Proof: .*? Usual owner: [^.]*\.`)
-)
-
-// withoutListedParts returns the corrective action of an item without the parts that its other fields state: what has
-// to be covered, the proof, and the usual owner. A text that a user wrote is kept.
-func withoutListedParts(it *api.POAMItem) string {
-	s := it.CorrectiveAction
-	if it.IsManual("corrective_action") {
-		return s
-	}
-	if len(it.AcceptanceCriteria) > 0 {
-		s = coveragePart.ReplaceAllString(s, "$1")
-	}
-	if len(it.ExpectedEvidence) > 0 && ownerName(it) != "unassigned" {
-		s = proofPart.ReplaceAllString(s, "")
-	}
-	return s
 }
 
 func (v *Report) milestoneLines(it *api.POAMItem) (out []string) {

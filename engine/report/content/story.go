@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/plan"
 	"github.com/scf-service/service/engine/report/wording"
 	"github.com/scf-service/service/engine/risk"
 	"github.com/scf-service/service/internal/prose"
@@ -402,9 +403,8 @@ func (v *Report) newKeyRisk(number int, t risk.Theme, at []int, quoted map[strin
 	if first = cmp.Or(firstShown, first); first != nil {
 		r.firstAction, r.Owner, r.StepDue, r.LastDue = actionTitle(first), ownerName(first), first.CurrentDueDate(), last
 		r.FirstStep, r.dateReason = r.firstAction, wording.OrEmpty(first.Resources)
-		if _, step, ok := strings.Cut(first.CorrectiveAction, "First step: "); ok {
-			step, _, _ = strings.Cut(step, " Proof: ")
-			r.FirstStep += ". To begin, " + strings.TrimRight(step, ".")
+		if step := plan.FirstStep(first); step != "" {
+			r.FirstStep += ". To begin, " + step
 		}
 		if len(first.ExpectedEvidence) > 0 {
 			r.Proof = first.ExpectedEvidence[0]
