@@ -84,7 +84,10 @@ func weighted(w int) api.Control {
 
 // A drafted action can be taken apart again, also one of merged items. What a user wrote is kept.
 func TestPartsOfAction(t *testing.T) {
-	f := api.Finding{Status: api.PartiallyImplemented, GapType: "implementation", MissingElements: []string{"Keys rotate.", "Logs: e.g. of access. And more."}}
+	f := api.Finding{
+		Status: api.PartiallyImplemented, GapType: "implementation",
+		MissingElements: []string{"Keys rotate.", "Logs: e.g. of access. And more."},
+	}
 	p := DraftPOAMItem(weighted(5), f, MaturityGoal{}, today)
 	step, whole := FirstStep(&p), p.CorrectiveAction
 	if !strings.HasSuffix(step, ": “Keys rotate”") || strings.Contains(step, firstStepLabel) {

@@ -134,12 +134,24 @@ func parseURL(text string) (poolConfig *pgxpool.Config, schemaName string, _ err
 	config.ConnConfig.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: endTimeout}
 	}
+	config.AfterConnect = readInKeyOrder
 	params := config.ConnConfig.RuntimeParams
 	params["search_path"] = pgx.Identifier{schema}.Sanitize()
 	if params["application_name"] == "" {
 		params["application_name"] = "service"
 	}
 	return config, schema, nil
+}
+
+// readInKeyOrder makes the database read the first entries of a range from the index. Otherwise PostgreSQL may read and
+// sort the whole range, until it has analyzed a table that has grown. Databases without these settings don't need them.
+func readInKeyOrder(ctx context.Context, conn *pgx.Conn) error {
+	for _, statement := range []string{disableBitmapScan, disableSeqScan, disableSort} {
+		if _, err := conn.Exec(ctx, statement); err != nil && sqlState(err) == "" {
+			return err
+		}
+	}
+	return nil
 }
 
 // prepareSchema creates what is missing, checks the format and inserts the mark of this DB.

@@ -17,6 +17,10 @@ const (
 	insertEntry = `INSERT INTO entries (tbl, key, value) VALUES ($1, $2, $3) ON CONFLICT (tbl, key) DO NOTHING`
 	deleteEntry = `DELETE FROM entries WHERE tbl = $1 AND key = $2`
 
+	disableBitmapScan = `SET enable_bitmapscan = OFF`
+	disableSeqScan    = `SET enable_seqscan = OFF`
+	disableSort       = `SET enable_sort = OFF`
+
 	beginView   = `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY`
 	beginUpdate = `BEGIN ISOLATION LEVEL SERIALIZABLE, READ WRITE`
 	commit      = `COMMIT`

@@ -15,13 +15,14 @@ import (
 // shared lists the SQL words that are common to PostgreSQL, CockroachDB and YugabyteDB, as far as the driver uses
 // them. Before adding a word, look it up in the documentation of each database: extensions, advisory locks, LISTEN,
 // FOR UPDATE SKIP LOCKED, cursors, tables created within transactions, collations and large objects are not common to
-// all of them.
+// all of them. The settings may be unknown to a database.
 var shared = strings.Fields(`
 	AND ANY AS BEGIN BY CASE COMMIT CONFLICT CREATE DELETE DESC DO END EXISTS FROM IF IN INSERT INTO ISOLATION KEY LEVEL LIMIT NOT
 	NOTHING NULL ON ONLY OR ORDER PRIMARY READ REPEATABLE ROLLBACK SCHEMA SELECT SERIALIZABLE SET TABLE THEN UPDATE VALUES WHEN
 	WHERE WRITE
 	bytea clock_timestamp excluded unnest
 	entries new old tbl key value
+	OFF enable_bitmapscan enable_seqscan enable_sort
 `)
 
 var (
