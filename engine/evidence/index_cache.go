@@ -38,8 +38,8 @@ const (
 	// maxIndexSize is the maximum size of all indexes together, in passages. The index in use is kept even if it is
 	// larger. A thousand passages take about 6 MB.
 	maxIndexSize = 60_000
-	// minIndexSize is the size of an empty index, in passages: about 70 kB.
-	minIndexSize = 12
+	// minIndexSize is the size of an empty index, in passages: about 20 kB.
+	minIndexSize = 4
 	// maxIdleTrims is the number of trims that an unused index survives.
 	maxIdleTrims = 60
 )

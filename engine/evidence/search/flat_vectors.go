@@ -38,7 +38,7 @@ func newFlatVectors() flatVectors {
 }
 
 // blockRows is small because a daemon holds an index for each assessment in use, and most assessments have few passages.
-const blockRows = 64
+const blockRows = 16
 
 // addNormalized adds a row with a copy of v, scaled to length 1 and rounded, and returns it. It
 // returns nil if there is no vector; in that case, the row is empty. The first vector determines
