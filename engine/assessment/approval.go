@@ -307,19 +307,15 @@ func (k deliverableType[V, I]) requireCurrentContentApproved(tx *store.Tx, a *ap
 			prose.Humanize(head.Status),
 		)
 	}
-	items, err := k.readItems(tx, org, head.ID)
-	if err != nil {
+	notCovered := api.ApprovalRequired(k.gate, approval, "the approval of the %s doesn't cover its current content", k.gate.Title())
+	p, err := store.Approvals.Get(tx, org, approval)
+	if err != nil || p.Status != api.ApprovalApproved {
+		return notCovered
+	}
+	if covered, err := k.hasContent(tx, org, head.ID, p.TargetSHA256); err != nil || covered {
 		return err
 	}
-	p, approvalErr := store.Approvals.Get(tx, org, approval)
-	hash, err := k.contentHashLike(items, p.TargetSHA256)
-	if err != nil {
-		return err
-	}
-	if approvalErr != nil || p.Status != api.ApprovalApproved || p.TargetSHA256 != hash {
-		return api.ApprovalRequired(k.gate, approval, "the approval of the %s doesn't cover its current content", k.gate.Title())
-	}
-	return nil
+	return notCovered
 }
 
 // ListApprovals lists the approvals of an assessment, by default newest first.
@@ -560,15 +556,11 @@ func (k deliverableType[V, I]) applyDecision(tx *store.Tx, by api.Caller, a *api
 	if p.Delegation, err = requireDecisionRight(tx, by, p, head.AuthorIDs); err != nil {
 		return err
 	}
-	items, err := k.readItems(tx, by.OrganizationID, p.TargetID)
+	same, err := k.hasContent(tx, by.OrganizationID, p.TargetID, p.TargetSHA256)
 	if err != nil {
 		return err
 	}
-	hash, err := k.contentHashLike(items, p.TargetSHA256)
-	if err != nil {
-		return err
-	}
-	if hash != p.TargetSHA256 {
+	if !same {
 		return errContentChanged
 	}
 	head.UpdatedAt = tx.Now()
@@ -595,7 +587,7 @@ func (k deliverableType[V, I]) applyDecision(tx *store.Tx, by api.Caller, a *api
 		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: string(k.gate) + "." + word, AssessmentID: a.ID,
 			Summary:      fmt.Sprintf("%s version %d was %s by %s", k.gate.Title(), head.VersionNumber, word, p.Decider()),
-			ResourceType: string(k.gate), ResourceID: head.ID, Data: map[string]any{"content_sha256": hash},
+			ResourceType: string(k.gate), ResourceID: head.ID, Data: map[string]any{"content_sha256": p.TargetSHA256},
 		}))
 }
 

@@ -13,8 +13,8 @@ import (
 // itemHash is the SHA-256 of an item in canonical form.
 type itemHash [sha256.Size]byte
 
-// contentHash returns the content hash of items, which have the given hashes: the SHA-256 of these. The items are sorted
-// by control code, and IDs, revisions and times are left out, so that equal content has an equal hash even in another
+// contentHash returns the content hash to store for items: the SHA-256 of the items' hashes. The items are sorted by
+// control code, and IDs, revisions and times are left out, so that equal content has an equal hash even in another
 // assessment of the same documents.
 func (k deliverableType[V, I]) contentHash(tx *store.Tx, items []I, hashes []itemHash) (string, error) {
 	if !tx.AllSupport(store.ItemHashes) {
@@ -37,6 +37,16 @@ func (k deliverableType[V, I]) contentHashLike(items []I, recorded string) (stri
 		return earlier, err
 	}
 	return hash, nil
+}
+
+// hasContent reports whether the items of a version have the recorded content hash.
+func (k deliverableType[V, I]) hasContent(tx *store.Tx, org, version, recorded string) (bool, error) {
+	items, err := k.readItems(tx, org, version)
+	if err != nil {
+		return false, err
+	}
+	hash, err := k.contentHashLike(items, recorded)
+	return hash == recorded, err
 }
 
 // hashItems returns the hashes of items, and the size of their canonical form.

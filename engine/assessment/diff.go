@@ -150,7 +150,8 @@ func (s *Service) readBlobText(ctx context.Context, blobSHA256 string) (string, 
 }
 
 // ContentHash returns the content hash of exported items: a JSON list, sorted by control code, of the
-// items of the gate's deliverable. It returns recorded if that is their hash in the form of an earlier version of the program.
+// items of the gate's deliverable. If recorded is their hash in the form of an earlier version of the program, it returns
+// recorded.
 func ContentHash(gate api.Gate, itemsJSON []byte, recorded string) (string, error) {
 	k, ok := deliverables[gate]
 	if !ok {

@@ -454,15 +454,11 @@ func (k deliverableType[V, I]) Submit(
 			prose.Humanize(head.Status),
 		)
 	}
-	items, err := k.readItems(tx, org, head.ID)
+	same, err := k.hasContent(tx, org, head.ID, submittedSHA256)
 	if err != nil {
 		return err
 	}
-	hash, err := k.contentHashLike(items, submittedSHA256)
-	if err != nil {
-		return err
-	}
-	if hash != submittedSHA256 {
+	if !same {
 		return api.Conflict(
 			"other users have also changed the %s since it was submitted; review it and submit it again",
 			k.gate.Title(),
