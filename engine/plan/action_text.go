@@ -79,13 +79,13 @@ var firstSteps = map[string]string{
 }
 
 var (
-	coveragePart = lazyregexp.New(" " + coverageLabel + `.*?\.( ` + firstStepLabel + ")")
-	proofPart    = lazyregexp.New(" " + proofLabel + ".*? " + ownerLabel + `[^.]*\.`)
+	coveragePart = lazyregexp.New(" " + coverageLabel + ` .*?\.( ` + firstStepLabel + " )")
+	proofPart    = lazyregexp.New(" " + proofLabel + " .*? " + ownerLabel + ` [^.]*\.`)
 )
 
-// ActionBesideFields returns the corrective action of an item without the parts that its other fields state: what has to
+// ShortAction returns the corrective action of an item without the parts that its other fields state: what has to
 // be covered, the proof, and the usual owner. A text that a user wrote is kept.
-func ActionBesideFields(it *api.POAMItem) string {
+func ShortAction(it *api.POAMItem) string {
 	s := it.CorrectiveAction
 	if it.IsManual("corrective_action") {
 		return s
@@ -93,7 +93,7 @@ func ActionBesideFields(it *api.POAMItem) string {
 	if len(it.AcceptanceCriteria) > 0 {
 		s = coveragePart.ReplaceAllString(s, "$1")
 	}
-	if len(it.ExpectedEvidence) > 0 && (it.Owner != nil || it.OwnerRole != "") {
+	if len(it.ExpectedEvidence) > 0 && strings.TrimSpace(ownerOrEmpty(it.Owner)+it.OwnerRole) != "" {
 		s = proofPart.ReplaceAllString(s, "")
 	}
 	return s

@@ -93,20 +93,20 @@ func TestPartsOfAction(t *testing.T) {
 	if !strings.HasSuffix(step, ": “Keys rotate”") || strings.Contains(step, firstStepLabel) {
 		t.Errorf("the first step is %q", step)
 	}
-	short := ActionBesideFields(&p)
+	short := ShortAction(&p)
 	if !strings.HasSuffix(short, firstStepLabel+" "+step+".") || strings.Contains(short, "Logs") || len(short) >= len(whole) {
 		t.Errorf("of %q remains %q", whole, short)
 	}
 	merged := mergeItem(p, p)
-	if got := ActionBesideFields(&merged); got != short+" "+short {
+	if got := ShortAction(&merged); got != short+" "+short {
 		t.Errorf("of two actions remains %q", got)
 	}
 	p.ExpectedEvidence = nil
-	if got := ActionBesideFields(&p); !strings.Contains(got, proofLabel) || !strings.Contains(got, ownerLabel) {
+	if got := ShortAction(&p); !strings.Contains(got, proofLabel) || !strings.Contains(got, ownerLabel) {
 		t.Errorf("without expected evidence, %q remains", got)
 	}
 	p.EditedFields = []string{"corrective_action"}
-	if got := ActionBesideFields(&p); got != whole {
+	if got := ShortAction(&p); got != whole {
 		t.Errorf("of a user's text, %q remains", got)
 	}
 	p.CorrectiveAction = "Call the vendor."

@@ -164,7 +164,7 @@ func (v *Report) planTable() block.Table {
 func (v *Report) planDetail(it *api.POAMItem) []block.Block {
 	var f block.Facts
 	f.AddText("Weakness", it.Weakness)
-	f.AddText("Corrective action", plan.ActionBesideFields(it))
+	f.AddText("Corrective action", plan.ShortAction(it))
 	if it.ActionType != "" {
 		f.Add("Action type", block.Text(wording.Label(it.ActionType)))
 	}
