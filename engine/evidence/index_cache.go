@@ -22,23 +22,14 @@ type assessmentIndex struct {
 	// These fields are guarded by indexCache.mu.
 	lastUse   int // value of useCounter at the last use
 	idleTrims int // calls of trim since the last use
-	passages  int
-	loaded    bool
-}
-
-// size returns the approximate memory that the index takes, as a number of passages.
-func (a *assessmentIndex) size() int {
-	if !a.loaded {
-		return 0
-	}
-	return a.passages + minIndexSize
+	passages  int // 0 until the index is loaded
 }
 
 const (
-	// maxIndexSize is the maximum size of all indexes together, in passages. The index in use is kept even if it is
+	// maxIndexSize limits the memory of all indexes together, in passages. The index in use is kept even if it is
 	// larger. A thousand passages take about 6 MB.
 	maxIndexSize = 60_000
-	// minIndexSize is the size of an empty index, in passages: about 20 kB.
+	// minIndexSize is what an index takes in addition to its passages, about 20 kB, in passages.
 	minIndexSize = 4
 	// maxIdleTrims is the number of trims that an unused index survives.
 	maxIdleTrims = 60
@@ -69,12 +60,12 @@ func (x *indexCache) remove(assessment string) {
 func (x *indexCache) recordSizeAndEvict(a *assessmentIndex, passages int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	a.passages, a.loaded = passages, true
+	a.passages = passages
 	for {
 		total, oldest := 0, ""
 		for place, other := range x.byKey {
-			total += other.size()
-			if other != a && other.loaded && (oldest == "" || other.lastUse < x.byKey[oldest].lastUse) {
+			total += other.passages + minIndexSize
+			if other != a && (oldest == "" || other.lastUse < x.byKey[oldest].lastUse) {
 				oldest = place
 			}
 		}
