@@ -46,8 +46,8 @@ const (
 	lastFeature = ItemHashes
 )
 
-// AllSupport reports whether every process that shared the database at this process's last heartbeat supports a
-// feature. Until then, data must be written in the earlier form, so that versions can be upgraded one process at a time.
+// AllSupport reports whether, at this process's last heartbeat, every running process that shares the database supported
+// a feature. Until they all do, data must be written in the earlier form, so that processes can be upgraded one by one.
 func (tx *Tx) AllSupport(f Feature) bool {
 	return tx.db.soleWriter || Feature(tx.db.processes.commonFeatures.Load()) >= f
 }
@@ -208,15 +208,12 @@ func (db *DB) renewAndClaimLeadership(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := db.updateCommonFeatures(ctx); err != nil {
-		return err
-	}
 	db.processes.confirmed.Store(at.UnixNano())
 	if db.processes.isLeader.Swap(isLeader) != isLeader && isLeader {
 		db.log.InfoContext(ctx, "this process now sends events and emails and does other work that only one process can do")
 		db.notifier.notify()
 	}
-	return nil
+	return db.updateCommonFeatures(ctx)
 }
 
 // updateCommonFeatures reads which features all running processes support. It has a transaction of its own, so that it
@@ -234,10 +231,11 @@ func (db *DB) updateCommonFeatures(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err == nil {
-		db.processes.commonFeatures.Store(int64(common))
+	if err != nil {
+		return fmt.Errorf("reading which features other processes support: %w", err)
 	}
-	return err
+	db.processes.commonFeatures.Store(int64(common))
+	return nil
 }
 
 // removeEndedProcesses removes the records of processes that were killed a while ago, and the claims and
