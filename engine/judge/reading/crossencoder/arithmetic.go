@@ -8,21 +8,26 @@ import "math"
 // quantizeRow scales the numbers in x to integers from -limit to limit, stores these in out, and returns the value that
 // the integer 1 represents. The remaining elements of out are set to 0.
 func quantizeRow(out []int16, x []float32, limit float32) float32 {
-	largest := float32(1e-12)
+	largest := uint32(0)
 	for _, v := range x {
-		if v < 0 {
-			v = -v
-		}
-		if v > largest {
-			largest = v
-		}
+		largest = max(largest, absBits(v))
 	}
-	by := limit / largest
+	by, unit := quantum(largest, limit)
 	for i, v := range x {
 		out[i] = roundToEven(float32(v * by))
 	}
 	clear(out[len(x):])
-	return largest / limit
+	return unit
+}
+
+// absBits returns the bits of the absolute value of v, which are ordered like the value.
+func absBits(v float32) uint32 { return math.Float32bits(v) &^ (1 << 31) }
+
+// quantum returns the factor that scales numbers to integers from -limit to limit, given the largest absBits of the
+// numbers, and the value that the integer 1 represents.
+func quantum(largest uint32, limit float32) (by, unit float32) {
+	v := max(math.Float32frombits(largest), 1e-12)
+	return limit / v, v / limit
 }
 
 // roundToEven rounds v, whose absolute value is at most 2²², to the nearest integer. Ties are rounded to the even
@@ -46,21 +51,42 @@ func expNonPositive(x float64) float64 {
 	return sum * math.Float64frombits(uint64(1023+int(n))<<52)
 }
 
-// softmax turns logits into probabilities in place.
-func softmax(x []float32) {
+// Size and resolution of the table of exponentials, which covers numbers from -expLimit to 0.
+const (
+	expLimit = 16
+	expSteps = 128 // per unit
+)
+
+// expTable holds e⁻ˣ for x from 0 to expLimit.
+var expTable = func() (table [expLimit*expSteps + 1]float32) {
+	for i := range table {
+		table[i] = float32(expNonPositive(-float64(i) / expSteps))
+	}
+	return table
+}()
+
+// softmax turns logits into probabilities multiplied by limit, rounded to integers, and stores these in out. The
+// remaining elements of out are set to 0. It changes x.
+func softmax(out []int16, x []float32, limit float32) {
 	largest := x[0]
 	for _, v := range x {
 		largest = max(largest, v)
 	}
 	sum := 0.0
 	for i, v := range x {
-		e := expNonPositive(float64(v - largest))
-		x[i] = float32(e)
-		sum += e
+		e := float32(0)
+		if at := float32((largest - v) * expSteps); at < expLimit*expSteps {
+			k := int(at)
+			e = expTable[k] + float32((at-float32(k))*(expTable[k+1]-expTable[k]))
+		}
+		x[i] = e
+		sum += float64(e)
 	}
+	by := float32(float64(limit) / sum)
 	for i, v := range x {
-		x[i] = float32(float64(v) / sum)
+		out[i] = roundToEven(float32(v * by))
 	}
+	clear(out[len(x):])
 }
 
 // layerNorm normalizes x in place to mean 0 and variance 1, and then applies weight and bias.

@@ -60,39 +60,49 @@ func TestSameBitsEverywhere(t *testing.T) {
 		}
 		return h.Sum64()
 	}
-	const want = uint64(0x9038e9501b2bbc3b)
-	if got := bits(); got != want {
-		t.Errorf("%#x, want %#x", got, want)
-	}
-	if hasKernel {
-		hasKernel = false
-		defer func() { hasKernel = true }()
+	const want = uint64(0x35bf76451f9293e5)
+	defer func() { fastKernel = kernels()[0] }()
+	for _, k := range kernels() {
+		fastKernel = k
 		if got := bits(); got != want {
-			t.Errorf("without the kernel %#x, want %#x", got, want)
+			t.Errorf("with a kernel for %d rows %#x, want %#x", k.rows, got, want)
 		}
 	}
 }
 
-func TestKernelMultipliesAsPlainGo(t *testing.T) {
-	if !hasKernel {
-		t.Skip("this processor has no kernel")
-	}
+func TestKernelsMultiplyAsPlainGo(t *testing.T) {
 	r := weightstest.Random(3)
-	for _, shape := range [][3]int{{4, 2, 16}, {8, 6, 32}, {4, 640, 48}, {12, 10, 1536}, {192, 32, 192}} {
-		a, b := make([]int16, shape[0]*shape[2]), make([]int16, shape[1]*shape[2])
+	for _, shape := range [][3]int{{8, 16, 16}, {16, 48, 32}, {8, 640, 48}, {24, 16, 1536}, {192, 32, 192}, {8, 16, 2}} {
+		rows, columns, k := shape[0], shape[1], shape[2]
+		a := make([]int16, rows*k)
 		for i := range a {
 			a[i] = int16(r.Next()%16383) - 8191
 		}
-		for i := range b {
-			b[i] = int16(r.Next()%255) - 127
+		want := make([]int32, rows*columns)
+		var b panels
+		b.reset(columns, k)
+		for c := range columns {
+			column := make([]int16, k)
+			for i := range column {
+				column[i] = int16(r.Next()%255) - 127
+			}
+			b.setColumn(c, column)
+			for row := range rows {
+				for i, v := range column {
+					want[row*columns+c] += int32(a[row*k+i]) * int32(v)
+				}
+			}
 		}
-		got, want := make([]int32, shape[0]*shape[1]), make([]int32, shape[0]*shape[1])
-		multiply(got, a, b, shape[2])
-		multiplyPortable(want, a, b, shape[2])
-		if !slices.Equal(got, want) {
-			t.Errorf("%v: the sums differ", shape)
+		for _, kernel := range kernels() {
+			fastKernel = kernel
+			got := make([]int32, rows*columns)
+			multiply(got, a, &b)
+			if !slices.Equal(got, want) {
+				t.Errorf("%v: the sums of a kernel for %d rows differ", shape, kernel.rows)
+			}
 		}
 	}
+	fastKernel = kernels()[0]
 }
 
 func TestArithmetic(t *testing.T) {

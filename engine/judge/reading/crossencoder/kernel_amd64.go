@@ -2,10 +2,23 @@ package crossencoder
 
 import "golang.org/x/sys/cpu"
 
-var hasKernel = cpu.X86.HasAVX2
+var fastKernel = kernels()[0]
 
-// dotProducts4Rows computes the dot products of 4 rows of a with n rows of b and stores them in 4 rows of out, which
-// are stride apart. n must be positive and even, and k must be a positive multiple of step.
-//
+// kernels returns the kernels that this processor supports, fastest first.
+func kernels() (out []kernel) {
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VNNI {
+		out = append(out, kernel{8, dotProducts8Rows})
+	}
+	if cpu.X86.HasAVX2 {
+		out = append(out, kernel{4, dotProducts4Rows})
+	}
+	return append(out, kernel{})
+}
+
+// Both functions need k to be even and positive.
+
 //go:noescape
-func dotProducts4Rows(out *int32, stride int, a, b *int16, k, n int)
+func dotProducts8Rows(out *int32, stride int, a, panel *int16, k int)
+
+//go:noescape
+func dotProducts4Rows(out *int32, stride int, a, panel *int16, k int)

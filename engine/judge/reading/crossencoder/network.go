@@ -17,9 +17,11 @@ type scratch struct {
 	rounded              []int16
 	rowScales            []float32
 	sums                 []int32
-	q, k, v, shares      []int16
+	q, column, shares    []int16
+	k, v                 panels
 	qScales, kScales     []float32
 	vScales, row         []float32
+	largest              []uint32
 }
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }
@@ -75,7 +77,7 @@ func (s *scratch) multiplyByWeights(out, x []float32, m *matrix, k int) {
 	for r := range rows {
 		s.rowScales[r] = quantizeRow(s.rounded[r*k:(r+1)*k], x[r*k:(r+1)*k], activationLimit)
 	}
-	multiply(s.sums, s.rounded, m.rows, k)
+	multiply(s.sums, s.rounded, &m.columns)
 	scales, bias := m.scales[:columns], m.bias[:columns]
 	for r, scale := range s.rowScales {
 		to, from := out[r*columns:(r+1)*columns], s.sums[r*columns:(r+1)*columns]
@@ -99,42 +101,69 @@ func addAndNormalize(x, rows []float32, by *normWeights, length, width int) {
 // computeAttention computes the output of the attention heads from s.qkv.
 func (n *Network) computeAttention(s *scratch, length int) {
 	width, size := n.Width, n.Width/n.Heads
-	rows, wide := roundUp(length, rowBlock), roundUp(length, step)
-	s.q, s.k, s.v = grow(s.q, rows*size), grow(s.k, rows*size), grow(s.v, size*wide)
-	s.qScales, s.kScales, s.vScales = grow(s.qScales, rows), grow(s.kScales, rows), grow(s.vScales, size)
-	s.shares, s.row = grow(s.shares, rows*wide), grow(s.row, max(rows, wide))
-	s.sums = grow(s.sums, rows*max(rows, size))
+	rows, keys := roundUp(length, rowBlock), roundUp(length, panelWidth)
+	s.k.reset(keys, size)
+	s.v.reset(size, keys)
+	s.q, s.column = grow(s.q, rows*size), grow(s.column, max(keys, size))
+	s.qScales, s.kScales, s.vScales = grow(s.qScales, rows), grow(s.kScales, keys), grow(s.vScales, size)
+	s.shares, s.row = grow(s.shares, rows*keys), grow(s.row, keys)
+	s.sums = grow(s.sums, rows*max(keys, size))
+	for c := length; c < keys; c++ {
+		s.k.setColumn(c, nil)
+	}
 	root := float32(1 / math.Sqrt(float64(size)))
 	for h := range n.Heads {
 		for r := range rows {
 			row := s.qkv[r*3*width+h*size:]
 			s.qScales[r] = quantizeRow(s.q[r*size:(r+1)*size], row[:size], attentionLimit) * root
-			s.kScales[r] = quantizeRow(s.k[r*size:(r+1)*size], row[width:width+size], attentionLimit)
 		}
-		for c := range size {
-			column := s.row[:length]
-			for r := range column {
-				column[r] = s.qkv[r*3*width+2*width+h*size+c]
-			}
-			s.vScales[c] = quantizeRow(s.v[c*wide:(c+1)*wide], column, attentionLimit) / shareLimit
+		for r := range length {
+			row := s.qkv[r*3*width+width+h*size:]
+			s.kScales[r] = quantizeRow(s.column[:size], row[:size], attentionLimit)
+			s.k.setColumn(r, s.column[:size])
 		}
-		multiply(s.sums[:rows*rows], s.q, s.k, size)
-		clear(s.shares)
+		s.setValues(s.qkv[2*width+h*size:], 3*width, length)
+		multiply(s.sums[:rows*keys], s.q, &s.k)
+		clear(s.shares[length*keys:])
 		for r := range length {
 			row := s.row[:length]
 			for c := range row {
-				row[c] = float32(s.sums[r*rows+c]) * float32(s.qScales[r]*s.kScales[c])
+				row[c] = float32(s.sums[r*keys+c]) * float32(s.qScales[r]*s.kScales[c])
 			}
-			softmax(row)
-			for c, v := range row {
-				s.shares[r*wide+c] = roundToEven(float32(v * shareLimit))
-			}
+			softmax(s.shares[r*keys:(r+1)*keys], row, shareLimit)
 		}
-		multiply(s.sums[:rows*size], s.shares, s.v, wide)
+		multiply(s.sums[:rows*size], s.shares, &s.v)
 		for r := range rows {
 			to := s.mixed[r*width+h*size:]
 			for c := range size {
 				to[c] = float32(s.sums[r*size+c]) * s.vScales[c]
+			}
+		}
+	}
+}
+
+// setValues quantizes the columns of a matrix, whose rows are stride numbers apart, and stores them in s.v.
+func (s *scratch) setValues(x []float32, stride, length int) {
+	size, keys := len(s.vScales), s.v.k
+	s.largest = grow(s.largest, size)
+	clear(s.largest)
+	for r := range length {
+		for c, v := range x[r*stride : r*stride+size] {
+			s.largest[c] = max(s.largest[c], absBits(v))
+		}
+	}
+	s.row = grow(s.row, max(keys, size))
+	for c, largest := range s.largest {
+		by, unit := quantum(largest, attentionLimit)
+		s.row[c], s.vScales[c] = by, unit/shareLimit
+	}
+	clear(s.v.numbers)
+	for r := range length {
+		row := x[r*stride : r*stride+size]
+		for c := 0; c < size; c += panelWidth {
+			to := s.v.numbers[c*keys+r/2*2*panelWidth+r%2:]
+			for i, v := range row[c : c+panelWidth] {
+				to[2*i] = roundToEven(float32(v * s.row[c+i]))
 			}
 		}
 	}

@@ -2,8 +2,8 @@
 // passage together, and says how likely each label is. tools/reader trains it and describes what it reads.
 //
 // The network's linear layers and attention are computed with integers, so the same weights give the same readings on
-// every processor. On processors with AVX2, an assembly kernel is used. Elsewhere, plain Go code computes the same
-// results more slowly.
+// every processor. On processors with AVX2 or AVX-512, an assembly kernel is used. Elsewhere, plain Go code computes the
+// same results more slowly.
 package crossencoder
 
 import (

@@ -48,23 +48,23 @@ type header struct {
 
 func (h *header) check() error {
 	switch {
-	case h.Layers < 1 || h.Layers > maxLayers || h.Width < step || h.Width > maxWidth || h.Inner < step || h.Inner > maxInner ||
+	case h.Layers < 1 || h.Layers > maxLayers || h.Width < panelWidth || h.Width > maxWidth || h.Inner < panelWidth || h.Inner > maxInner ||
 		h.Heads < 1 || h.Words < 1 || h.Words > maxWords || h.Positions < minPositions || h.Positions > maxPositions:
 		return errors.New("this version of the program doesn't support the network's shape")
-	case h.Width%step != 0 || h.Inner%step != 0 || h.Width%h.Heads != 0 || h.Width/h.Heads%step != 0 || h.Width/h.Heads > maxHeadWidth:
-		return fmt.Errorf("the widths of the network are not multiples of %d", step)
+	case h.Width%panelWidth != 0 || h.Inner%panelWidth != 0 || h.Width%h.Heads != 0 || h.Width/h.Heads%panelWidth != 0 || h.Width/h.Heads > maxHeadWidth:
+		return fmt.Errorf("the widths of the network are not multiples of %d", panelWidth)
 	case !slices.Equal(h.Labels, reading.Labels):
 		return fmt.Errorf("the labels are %v instead of %v", h.Labels, reading.Labels)
 	}
 	return nil
 }
 
-// matrix holds the weights of a linear layer: rows of integers, with a scale (the value of the
-// integer 1) and a bias for each row.
+// matrix holds the weights of a linear layer: columns of integers, with a scale (the value of the
+// integer 1) and a bias for each column.
 type matrix struct {
-	rows   []int16
-	scales []float32
-	bias   []float32
+	columns panels
+	scales  []float32
+	bias    []float32
 }
 
 type normWeights struct{ weight, bias []float32 }
@@ -202,14 +202,19 @@ func (t *tensors) bytes(n int) []int8 {
 	return out
 }
 
-func (t *tensors) matrix(rows, columns int) (m matrix) {
-	m.scales = t.floats(rows)
-	b := t.takeBytes(rows * columns)
-	m.rows = make([]int16, len(b))
-	for i, v := range b {
-		m.rows[i] = int16(int8(v))
+func (t *tensors) matrix(columns, k int) (m matrix) {
+	m.scales = t.floats(columns)
+	if b := t.takeBytes(columns * k); b != nil {
+		m.columns.reset(columns, k)
+		column := make([]int16, k)
+		for c := range columns {
+			for i, v := range b[c*k : (c+1)*k] {
+				column[i] = int16(int8(v))
+			}
+			m.columns.setColumn(c, column)
+		}
 	}
-	m.bias = t.floats(rows)
+	m.bias = t.floats(columns)
 	return m
 }
 
