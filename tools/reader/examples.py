@@ -239,6 +239,11 @@ def drawn(examples, pair_share, seed, passes):
     return [e for e in examples if e.style != "pairs" or share(f"{seed} {passes} {e.group}", 1000) < 1000 * pair_share]
 
 
+def part_of_pass(examples, parts, passes):
+    """Returns the examples of one in so many groups. As many passes in a row use each group once."""
+    return [e for e in examples if share(f"part {e.group}", parts) == passes % parts]
+
+
 def tested(examples, one_in):
     """Returns all labeled pairs, and a sample of the silent ones that is weighted to represent all of them."""
     out = []

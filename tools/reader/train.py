@@ -227,6 +227,7 @@ def parse():
     p.add_argument("--batch-tokens", type=int, default=2048)
     p.add_argument("--negatives", type=int, default=4, help="silent passages of each statement")
     p.add_argument("--pair-share", type=float, default=1.0, help="draw this share of the pairs in each pass, so that packs weigh more")
+    p.add_argument("--parts", type=int, default=1, help="learn from one in so many statements in each pass, and from the others in the next")
     p.add_argument("--silent-share", type=int, default=4, help="test on one in so many silent passages, which counts for all")
     p.add_argument("--class-power", type=float, default=0.5, help="0: no class weights; 1: each label weighs the same")
     p.add_argument("--freeze-layers", type=int, default=0, help="leave embeddings and so many lower layers as they are; saves time")
@@ -242,6 +243,7 @@ def main():
     options = parse()
     torch.set_num_threads(options.threads)
     torch.use_deterministic_algorithms(True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # every tensor is written before it is read
     options.base = options.base or base_folder()
     os.makedirs(options.out, exist_ok=True)
     log = open(os.path.join(options.out, "report.txt"), "w", encoding="utf-8")
@@ -311,8 +313,8 @@ def main():
             write_safetensors(os.path.join(options.out, f"pass-{epoch}.safetensors"), dict(model.state_dict()))
 
         def chosen(epoch):
-            return ex.training_set(ex.drawn(some, options.pair_share, options.seed, epoch), options.negatives, options.seed, epoch,
-                                   hardest if options.mine else None)
+            part = ex.part_of_pass(ex.drawn(some, options.pair_share, options.seed, epoch), options.parts, epoch)
+            return ex.training_set(part, options.negatives, options.seed, epoch, hardest if options.mine else None)
 
         if options.epochs:
             train(options, tokenizer, model, options.epochs, chosen, write, save)
