@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// BenchmarkRead reads one window of 96 word pieces with the network in the folder SERVICE_READER_OUT.
 func BenchmarkRead(b *testing.B) {
 	n, err := ReadFile(os.Getenv("SERVICE_READER_OUT") + "/reader.bin")
 	if err != nil {

@@ -60,12 +60,45 @@ func TestSameBitsEverywhere(t *testing.T) {
 		}
 		return h.Sum64()
 	}
-	const want = uint64(0x35bf76451f9293e5)
-	defer func() { fastKernel = kernels()[0] }()
+	const want = uint64(0x56e1ca891626e9d0)
+	vectors := hasVectors
+	defer func() { fastKernel, hasVectors = kernels()[0], vectors }()
 	for _, k := range kernels() {
-		fastKernel = k
+		fastKernel, hasVectors = k, vectors && k.rows > 0
 		if got := bits(); got != want {
 			t.Errorf("with a kernel for %d rows %#x, want %#x", k.rows, got, want)
+		}
+	}
+}
+
+func TestVectorsComputeAsPlainGo(t *testing.T) {
+	if !hasVectors {
+		t.Skip("this processor has no AVX2")
+	}
+	defer func() { hasVectors = true }()
+	r := weightstest.Random(4)
+	for n := 1; n < 50; n++ {
+		x, sums, scales := make([]float32, n), make([]int32, n), make([]float32, n)
+		for i := range x {
+			x[i] = (float32(r.Next()%20000) - 10000) / 1000
+			sums[i], scales[i] = int32(r.Next()), x[i]/100
+		}
+		for i, v := range []float32{6, -6, 5.9999995, -5.9999995, 0, 1e30, -1e30, 0x1p-140} {
+			x[(i*7+n)%n] = v
+		}
+		all := func(vectors bool) (out []any) {
+			hasVectors = vectors
+			whole, row := make([]int16, n+3), slices.Clone(x)
+			out = append(out, quantizeRow(whole, x, activationLimit), slices.Clone(whole))
+			geluRow(row)
+			out = append(out, slices.Clone(row))
+			softmax(whole, row, shareLimit)
+			out = append(out, whole, slices.Clone(row))
+			scaleRow(row, sums, 1.5, scales, x)
+			return append(out, row)
+		}
+		if got, want := fmt.Sprint(all(true)), fmt.Sprint(all(false)); got != want {
+			t.Fatalf("%d numbers: %s, want %s", n, got, want)
 		}
 	}
 }

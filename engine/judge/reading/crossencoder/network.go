@@ -61,9 +61,7 @@ func (n *Network) probabilities(s *scratch, ids []int32, second int) [5]float64 
 		s.multiplyByWeights(s.inner, s.mixed, &l.out, width)
 		addAndNormalize(s.x, s.inner, &l.norm1, length, width)
 		s.multiplyByWeights(s.inner, s.x, &l.up, width)
-		for k, v := range s.inner[:length*n.Inner] {
-			s.inner[k] = gelu(v)
-		}
+		geluRow(s.inner[:length*n.Inner])
 		s.multiplyByWeights(s.mixed, s.inner, &l.down, n.Inner)
 		addAndNormalize(s.x, s.mixed, &l.norm2, length, width)
 	}
@@ -78,12 +76,8 @@ func (s *scratch) multiplyByWeights(out, x []float32, m *matrix, k int) {
 		s.rowScales[r] = quantizeRow(s.rounded[r*k:(r+1)*k], x[r*k:(r+1)*k], activationLimit)
 	}
 	multiply(s.sums, s.rounded, &m.columns)
-	scales, bias := m.scales[:columns], m.bias[:columns]
 	for r, scale := range s.rowScales {
-		to, from := out[r*columns:(r+1)*columns], s.sums[r*columns:(r+1)*columns]
-		for c := range to {
-			to[c] = float32(float32(from[c])*float32(scale*scales[c])) + bias[c]
-		}
+		scaleRow(out[r*columns:(r+1)*columns], s.sums[r*columns:], scale, m.scales, m.bias)
 	}
 }
 
@@ -97,6 +91,8 @@ func addAndNormalize(x, rows []float32, by *normWeights, length, width int) {
 		layerNorm(row, by.weight, by.bias)
 	}
 }
+
+var noBias [max(maxPositions, maxHeadWidth)]float32 // for scaleRow, where nothing is to be added
 
 // computeAttention computes the output of the attention heads from s.qkv.
 func (n *Network) computeAttention(s *scratch, length int) {
@@ -127,17 +123,12 @@ func (n *Network) computeAttention(s *scratch, length int) {
 		clear(s.shares[length*keys:])
 		for r := range length {
 			row := s.row[:length]
-			for c := range row {
-				row[c] = float32(s.sums[r*keys+c]) * float32(s.qScales[r]*s.kScales[c])
-			}
+			scaleRow(row, s.sums[r*keys:], s.qScales[r], s.kScales, noBias[:])
 			softmax(s.shares[r*keys:(r+1)*keys], row, shareLimit)
 		}
 		multiply(s.sums[:rows*size], s.shares, &s.v)
 		for r := range rows {
-			to := s.mixed[r*width+h*size:]
-			for c := range size {
-				to[c] = float32(s.sums[r*size+c]) * s.vScales[c]
-			}
+			scaleRow(s.mixed[r*width+h*size:][:size], s.sums[r*size:], 1, s.vScales, noBias[:])
 		}
 	}
 }
