@@ -93,6 +93,9 @@ func (l ModelLimits) Cost(prompt, completion int) float64 {
 // ModelReader is the name of the reader that represents the language model in use.
 const ModelReader = "model"
 
+// BuiltinReader is the name of the reader that represents the built-in network.
+const BuiltinReader = "builtin"
+
 // RecordID returns the reader's name, because it identifies the reader within its assessment.
 func (r Reader) RecordID() string { return r.Name }
 
@@ -118,6 +121,7 @@ type (
 	ReadWithModelInput struct {
 		AssessmentInput
 		Body struct {
+			Reader  string   `json:"reader,omitempty" enum:"model,builtin" doc:"builtin for the built-in network, which needs no model; by default the language model in use."`
 			Seconds int      `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Time after which no request to the model is started; by default 20."`
 			Used    ModelUse `json:"used,omitzero" required:"false" doc:"What earlier calls of the same run used."`
 		}
@@ -126,8 +130,8 @@ type (
 	DraftSoAInput struct {
 		AssessmentInput
 		// SecondReader is a reader whose verdicts don't count, but are shown where they differ.
-		SecondReader string `query:"second_reader" maxLength:"64" doc:"model, or the name of a reader that also reads. Its verdicts are shown where they differ and never change a status. If reader and second_reader are omitted, those of the newest version."`
-		Reader       string `query:"reader" maxLength:"64" doc:"rules, model for the language model in use, or the name of a reader. By default, the reader of the newest version; rules if there is none."`
+		SecondReader string `query:"second_reader" maxLength:"64" doc:"model, builtin, or the name of a reader that also reads. Its verdicts are shown where they differ and never change a status. If reader and second_reader are omitted, those of the newest version."`
+		Reader       string `query:"reader" maxLength:"64" doc:"rules, builtin for the built-in network, model for the language model in use, or the name of a reader. By default, the reader of the newest version; rules if there is none."`
 	}
 )
 

@@ -14,6 +14,9 @@ import (
 // secondsPerReading is how long the model reads in a single call. Progress is shown between calls.
 const secondsPerReading = 15
 
+// secondsPerStep is how long the built-in network reads in a single call.
+const secondsPerStep = 5
+
 // readWithModel makes the language model read everything that it has not read yet, and returns the name of its reader.
 // It first shows how much there is to read, and asks for confirmation if reading it would exceed the user's limits.
 func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (readerName string, _ error) {
@@ -68,6 +71,35 @@ func (a *app) readWithModel(ctx context.Context, assessment string, yes bool) (r
 	}
 	a.progress.Done("%s has read the passages (%s)", r.Model.Name, describeModelUse(in.Body.Used))
 	return r.Reader, nil
+}
+
+// readWithBuiltin makes the built-in network read everything that it has not read yet.
+func (a *app) readWithBuiltin(ctx context.Context, assessment string) error {
+	if a.interruptHint == "" {
+		a.interruptHint = "everything that the built-in reader has read so far is kept; run the same command again to continue"
+	}
+	a.progress.Start("searching for passages")
+	in := api.ReadWithModelInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}}
+	in.Body.Reader, in.Body.Seconds = api.BuiltinReader, secondsPerStep
+	read := 0
+	for {
+		r, err := call(ctx, a, api.ReadWithModel, &in)
+		if err != nil {
+			a.progress.Done("")
+			return validationToRuntimeError(err)
+		}
+		read += r.Used.Calls
+		if r.Left == 0 {
+			done := ""
+			if read > 0 {
+				done = "the built-in reader has read " + prose.Count(read, "new passage", "new passages")
+			}
+			a.progress.Done("%s", done)
+			return nil
+		}
+		a.progress.Update("reading with the built-in reader: %d of %d requirements, about %s left",
+			r.Statements-r.Left, r.Statements, formatSeconds(r.Next.Seconds))
+	}
 }
 
 // describeModelReading describes what the model is about to read, where it runs, and the resources required.

@@ -186,8 +186,8 @@ number of requests and tokens. The built-in rules are always available as the re
 type readerFlags struct {
 	name string // name of a reader, or of a file of readings
 	yes  bool   // don't ask for confirmation before a model reads a lot
-	// second makes the language model read as well, without deciding.
-	second bool
+	// second is a reader that reads as well, without deciding: model or builtin; empty for none.
+	second string
 }
 
 // addReaderFlag adds the flags for choosing the reader.
@@ -195,10 +195,11 @@ func addReaderFlag(cmd *cobra.Command, reader *readerFlags) {
 	f := cmd.Flags()
 	f.StringVar(
 		&reader.name, "reader", "",
-		"reader to use: rules, model, a reader's name, or a file with readings or weights (default: the newest version's reader)",
+		"reader to use: rules, builtin, model, a reader's name, or a file with readings or weights (default: the newest version's reader)",
 	)
-	f.BoolVar(&reader.second, "second-reader", false,
-		"also have the language model read the passages, and show where it disagrees; statuses don't change")
+	f.StringVar(&reader.second, "second-reader", "",
+		"also have another reader read the passages, and show where it disagrees; statuses don't change: model, or =builtin")
+	f.Lookup("second-reader").NoOptDefVal = api.ModelReader
 	f.BoolVarP(&reader.yes, "yes", "y", false, "let a model read without asking for confirmation")
 }
 
@@ -225,6 +226,12 @@ func (a *app) readAndDraftSoA(ctx context.Context, assessment string, flags read
 		reader = name
 		a.progress.Start("draft the " + api.GateSoA.Title())
 	}
+	if reader == api.BuiltinReader {
+		if err := a.readWithBuiltin(ctx, assessment); err != nil {
+			return nil, err
+		}
+		a.progress.Start("draft the " + api.GateSoA.Title())
+	}
 	if i, err := os.Stat(reader); err == nil && i.Mode().IsRegular() && isWeightsFile(reader) {
 		r, err := a.readWithWeights(ctx, assessment, reader, readPassages)
 		if err != nil {
@@ -244,13 +251,23 @@ func (a *app) readAndDraftSoA(ctx context.Context, assessment string, flags read
 		reader = r.Name
 	}
 	in := api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Reader: reader}
-	if flags.second {
+	switch flags.second {
+	case "":
+	case api.BuiltinReader:
+		if err := a.readWithBuiltin(ctx, assessment); err != nil {
+			return nil, err
+		}
+		in.SecondReader = api.BuiltinReader
+		a.progress.Start("draft the " + api.GateSoA.Title())
+	case api.ModelReader:
 		second, err := a.readWithModel(ctx, assessment, flags.yes)
 		if err != nil {
 			return nil, err
 		}
 		in.SecondReader = second
 		a.progress.Start("draft the " + api.GateSoA.Title())
+	default:
+		return nil, usageError("%q can't be the second reader; use --second-reader=model or --second-reader=builtin", flags.second)
 	}
 	return call(ctx, a, api.DraftSoA, &in)
 }
@@ -258,8 +275,8 @@ func (a *app) readAndDraftSoA(ctx context.Context, assessment string, flags read
 // previewSoADraft prints what a new draft would change. The reader must already have read the evidence, or read it
 // while drafting.
 func (a *app) previewSoADraft(ctx context.Context, assessment string, flags readerFlags) error {
-	if flags.second {
-		return usageError("--dry-run can't be combined with --second-reader, because the model would have to read the passages first")
+	if flags.second != "" {
+		return usageError("--dry-run can't be combined with --second-reader, because the reader would have to read the passages first")
 	}
 	in := &api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Reader: a.chosenReader(flags.name)}
 	if i, err := os.Stat(in.Reader); err == nil && i.Mode().IsRegular() {

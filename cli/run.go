@@ -420,7 +420,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 				return err
 			}
 		}
-		if st.NextStates[0] == api.StateSoADrafted && (a.chosenReader(o.reader.name) != "" || o.reader.second) {
+		if st.NextStates[0] == api.StateSoADrafted && (a.chosenReader(o.reader.name) != "" || o.reader.second != "") {
 			a.progress.Start(move.Work)
 			if _, err := a.readAndDraftSoA(ctx, id, o.reader); err != nil { // the transition keeps this draft
 				return validationToRuntimeError(err)

@@ -27,6 +27,7 @@ import (
 	"github.com/scf-service/service/engine/idempotency"
 	"github.com/scf-service/service/engine/identity"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/reading/crossencoder"
 	"github.com/scf-service/service/engine/notify"
 	"github.com/scf-service/service/engine/notify/delivery"
 	"github.com/scf-service/service/engine/notify/integration"
@@ -70,6 +71,8 @@ type Options struct {
 	Model agent.Model
 	// ModelLimits limits what the model may use to read evidence.
 	ModelLimits api.ModelLimits
+	// Network loads the built-in network that reads evidence if an assessment is set to use it; nil means none.
+	Network func() (*crossencoder.Network, error)
 	// Box encrypts the secrets of webhooks and integrations; Networks are the private networks they
 	// may reach.
 	Box      *secretbox.Box
@@ -182,7 +185,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		mind, modelReader = e.model, e.model
 	}
 	e.Assessments = assessment.New(assessment.Options{
-		Model: modelReader, ModelLimits: o.ModelLimits, DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock,
+		Model: modelReader, ModelLimits: o.ModelLimits, Network: o.Network, DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock,
 		// Assessments can't import reports, so the step that writes them is connected here.
 		WriteReports: func(ctx context.Context, by caller, id string) error { return e.Reports.WriteFinalReports(ctx, by, id) },
 	})

@@ -103,6 +103,7 @@ func openFolder(
 			InstalledFonts: installedFonts,
 			Model:          mind,
 			ModelLimits:    limits,
+			Network:        loadNetwork,
 			Tracer:         web.Tracer,
 			LocalName:      name,
 			LocalEmail:     email,

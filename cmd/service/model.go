@@ -13,6 +13,8 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/engine/agent"
+	"github.com/scf-service/service/engine/judge/reading/builtin"
+	"github.com/scf-service/service/engine/judge/reading/crossencoder"
 	"github.com/scf-service/service/engine/llm"
 	"github.com/scf-service/service/internal/regularfile"
 )
@@ -188,4 +190,12 @@ func analysisModelStatus(ctx context.Context, dataFolder string) (*cli.ModelStat
 	}
 	s := cli.ModelStatus(m.Status(ctx))
 	return &s, nil
+}
+
+// loadNetwork loads the network that comes with the program or, if SERVICE_READER_WEIGHTS names a file, the one in it.
+func loadNetwork() (*crossencoder.Network, error) {
+	if file := os.Getenv("SERVICE_READER_WEIGHTS"); file != "" {
+		return crossencoder.ReadFile(file)
+	}
+	return builtin.Network()
 }

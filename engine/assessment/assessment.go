@@ -20,6 +20,7 @@ import (
 	"github.com/scf-service/service/engine/catalog"
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/evidence"
+	"github.com/scf-service/service/engine/judge/reading/crossencoder"
 	"github.com/scf-service/service/store"
 )
 
@@ -32,6 +33,8 @@ type Options struct {
 	// Model is the language model that can read evidence; nil means none. ModelLimits limits what it may use.
 	Model       Model
 	ModelLimits api.ModelLimits
+	// Network loads the built-in network that can read evidence; nil means none.
+	Network func() (*crossencoder.Network, error)
 	// WriteReports writes an assessment's reports on the transition to report_generated.
 	WriteReports func(ctx context.Context, by api.Caller, assessment string) error
 }
@@ -46,6 +49,7 @@ type Service struct {
 	model        Model
 	modelLimits  api.ModelLimits
 	modelRuns    sync.Map // assessments that the model is reading
+	network      func() (*crossencoder.Network, error)
 
 	locks           assessmentLocks
 	draftCaches     draftCaches
@@ -72,7 +76,7 @@ const maxCachedPages = 32
 func New(o Options) *Service {
 	return &Service{
 		db: o.DB, catalog: o.Catalog, evidence: o.Evidence, clock: o.Clock, writeReports: o.WriteReports,
-		model: o.Model, modelLimits: o.ModelLimits,
+		model: o.Model, modelLimits: o.ModelLimits, network: o.Network,
 		locks: assessmentLocks{
 			byAssessment: map[string]*sync.Mutex{},
 		}, draftCaches: draftCaches{byAssessment: map[string]*draftCache{}}, evaluationSlots: make(chan struct{}, maxConcurrentEvaluations),

@@ -90,6 +90,9 @@ func (s *Service) ReadWithModel(ctx context.Context, by api.Caller, in *api.Read
 		return nil, api.Conflict("the model is already reading this assessment's evidence; wait until it has finished")
 	}
 	defer s.modelRuns.Delete(in.AssessmentID)
+	if in.Body.Reader == api.BuiltinReader {
+		return s.readWithNetwork(ctx, by, in.AssessmentID, s.clock().Add(time.Duration(cmp.Or(in.Body.Seconds, defaultStepSeconds))*time.Second))
+	}
 	if err := s.evidence.WaitForDocuments(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
@@ -442,8 +445,12 @@ func (r *modelRun) store(ctx context.Context, task *modelTask, outcomes []modelr
 			return err
 		}
 		for i, st := range task.statements {
-			if err := storeReadingsAndCount(tx, &next, st, outcomes[i]); err != nil {
+			if err := storeReadingsAndCount(tx, &next, st.ID(), st.Passages, outcomes[i].Readings); err != nil {
 				return err
+			}
+			model.DroppedQuotes += outcomes[i].Dropped
+			if outcomes[i].Problem != "" {
+				model.Unanswered++
 			}
 		}
 		for _, c := range calls {
@@ -475,13 +482,15 @@ func (r *modelRun) store(ctx context.Context, task *modelTask, outcomes []modelr
 }
 
 // storeReadingsAndCount adds the readings of a statement to the stored ones and updates the reader's counts.
-func storeReadingsAndCount(tx *store.Tx, reader *api.Reader, st modelreader.Statement, o modelreader.Outcome) error {
-	key := store.K(reader.AssessmentID, reader.Name, st.ID())
+func storeReadingsAndCount(
+	tx *store.Tx, reader *api.Reader, statement string, passages []reading.Passage, readings []reading.Reading,
+) error {
+	key := store.K(reader.AssessmentID, reader.Name, statement)
 	stored, err := store.Readings.Get(tx, reader.OrganizationID, key)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		stored = store.StatementReadings{
-			OrganizationID: reader.OrganizationID, AssessmentID: reader.AssessmentID, Reader: reader.Name, StatementID: st.ID(),
+			OrganizationID: reader.OrganizationID, AssessmentID: reader.AssessmentID, Reader: reader.Name, StatementID: statement,
 			Passages: map[string]store.PassageReading{},
 		}
 		reader.Statements++
@@ -492,17 +501,15 @@ func storeReadingsAndCount(tx *store.Tx, reader *api.Reader, st modelreader.Stat
 			return err
 		}
 	}
-	for i, p := range st.Passages {
-		if one := o.Readings[i]; one.IsRead() {
+	for i, p := range passages {
+		if one := readings[i]; one.IsRead() {
+			if !fromStored(stored.Passages[p.Hash()]).IsRead() {
+				reader.Readings++
+			}
 			stored.Passages[p.Hash()] = toStored(one)
-			reader.Readings++
 		} else {
 			stored.Passages[p.Hash()] = store.PassageReading{}
 		}
-	}
-	reader.Model.DroppedQuotes += o.Dropped
-	if o.Problem != "" {
-		reader.Model.Unanswered++
 	}
 	if err := toggleHash(&reader.SHA256, &stored); err != nil {
 		return err

@@ -40,7 +40,7 @@ func (s *Service) findReaders(ctx context.Context, org, assessment string, c cho
 	if err == nil && (second == nil || first != nil && first.Reader.Name == second.Reader.Name) {
 		err = api.Invalid(
 			"second_reader", "the second reader must differ from the first reader and can't be the built-in rules; "+
-				"for example, choose %q", api.ModelReader,
+				"for example, choose %q", api.BuiltinReader,
 		)
 	}
 	return first, second, err
@@ -80,6 +80,11 @@ func showsEvidence(verdict string) bool {
 	return verdict != judge.VerdictMissing && verdict != judge.VerdictTemplate
 }
 
+// confidenceInDispute is the factor for the confidence in a status that the built-in network disputes. Of the rules' statuses
+// with which it agrees, twice as many are right as of the others (TestNetworkWithRules in internal/bench/judgement). What the
+// disagreement of other readers means isn't known.
+const confidenceInDispute = 0.6
+
 // addSecondReading adds the second reader's judgment to an item if it differs from the first reader's. The item keeps
 // the first reader's status, because a second reader must not make it more lenient.
 func addSecondReading(i *api.SoAItem, second judge.Judgement, reader string) {
@@ -112,5 +117,11 @@ func addSecondReading(i *api.SoAItem, second judge.Judgement, reader string) {
 		return
 	}
 	i.SecondReading = &out
-	i.NeedsReview = i.NeedsReview || out.ImplementationStatus != i.ImplementationStatus
+	if out.ImplementationStatus == i.ImplementationStatus {
+		return
+	}
+	i.NeedsReview = true
+	if isBuiltin(reader) {
+		i.Confidence = judge.RoundToThousandths(i.Confidence * confidenceInDispute)
+	}
 }

@@ -61,7 +61,11 @@ func frameworkControls(
 // draftSoA drafts an item for every control, with its applicability from the scope and its status from
 // the evidence.
 func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
-	return s.newDraftFuncForReaders(chosenReaders{})(ctx, by, a)
+	readers, err := s.haveRead(ctx, by, a.ID, chosenReaders{})
+	if err != nil {
+		return draft[api.SoAItem]{}, err
+	}
+	return s.newDraftFuncForReaders(readers)(ctx, by, a)
 }
 
 // newDraftFuncForReaders is like draftSoA with chosen readers.
@@ -432,20 +436,14 @@ func isExcludedWithStatus(i *api.SoAItem) bool {
 	return isExcludedByDecision(i) && i.ImplementationStatus != api.NotAssessed
 }
 
-// DraftSoA drafts the next version of the Statement of Applicability. If the reader is "model", the
-// model first reads what it has not read yet.
+// DraftSoA drafts the next version of the Statement of Applicability. If a reader is "model" or
+// "builtin", it first reads what it has not read yet.
 func (s *Service) DraftSoA(ctx context.Context, by api.Caller, in *api.DraftSoAInput) (*api.SoAVersion, error) {
-	readers := chosenReaders{in.Reader, in.SecondReader}
-	for _, name := range []*string{&readers.first, &readers.second} {
-		if *name == api.ModelReader {
-			read, err := s.readAllWithModel(ctx, by, in.AssessmentID)
-			if err != nil {
-				return nil, err
-			}
-			*name = read
-		}
+	readers, err := s.haveRead(ctx, by, in.AssessmentID, chosenReaders{in.Reader, in.SecondReader})
+	if err != nil {
+		return nil, err
 	}
-	if readers.first != "" {
+	if in.Reader != "" {
 		if err := s.evidence.WaitForDocuments(ctx, by, in.AssessmentID); err != nil {
 			return nil, err
 		}

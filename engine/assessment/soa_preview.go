@@ -13,8 +13,8 @@ import (
 // rejected, but one with stored readings can be previewed.
 func (s *Service) PreviewSoADraft(ctx context.Context, by api.Caller, in *api.DraftSoAInput) (*api.ArtifactDiff, error) {
 	for field, name := range map[string]string{"reader": in.Reader, "second_reader": in.SecondReader} {
-		if name == api.ModelReader {
-			return nil, api.Invalid(field, "a preview can't have a model read evidence; choose a reader that has "+
+		if name == api.ModelReader || name == api.BuiltinReader {
+			return nil, api.Invalid(field, "a preview can't have evidence read; choose a reader that has "+
 				"already read the evidence, or use rules")
 		}
 	}

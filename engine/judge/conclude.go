@@ -87,7 +87,14 @@ func (s *Session) concludeFromReadings(f *statementVerdict, hits []retrievedPass
 	d := f.statement
 	silence, unread, refused := 1.0, 0, ""
 	var verdicts []passageVerdict
+	last := len(readings)
+	if l, ok := s.options.Reader.(reading.Limited); ok && l.MaxPassages() > 0 {
+		last = l.MaxPassages()
+	}
 	for i, r := range readings {
+		if i >= last && !slices.Contains(f.decided, hits[i].ChunkID) {
+			continue
+		}
 		if !r.IsRead() {
 			unread++
 			continue

@@ -56,7 +56,7 @@ engine/report/drawing →
 
 internal/bench/judgement → engine/assessment engine/judge engine/judge/modelreader engine/judge/reading engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples internal/prose
 engine/assessment → engine/assessment/merge engine/plan engine/maturity engine/gap engine/judge engine/judge/modelreader
-                  + engine/judge/reading engine/llm engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit
+                  + engine/judge/reading engine/judge/reading/crossencoder engine/llm engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit
                   + store api internal/itemfilter internal/sampling internal/prose
                   + internal/leangc
 engine/assessment/merge → engine/catalog/scf api internal/prose
@@ -67,6 +67,7 @@ engine/gap        → engine/risk engine/judge engine/judge/text engine/catalog/
 engine/judge      → engine/judge/text engine/judge/reading engine/judge/criteria api internal/lazyregexp internal/vecmath internal/prose
 engine/judge/text → internal/language internal/lazyregexp internal/prose internal/questionnaire
 engine/judge/modelreader → engine/llm engine/judge/reading
+engine/judge/reading/builtin → engine/judge/reading/crossencoder
 engine/judge/reading/crossencoder → engine/judge/reading internal/regularfile
 engine/judge/reading → internal/prose
 engine/risk       →

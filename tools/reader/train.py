@@ -4,6 +4,7 @@
 import argparse
 import itertools
 import json
+import math
 import os
 import random
 import time
@@ -229,6 +230,8 @@ def parse():
     p.add_argument("--pair-share", type=float, default=1.0, help="draw this share of the pairs in each pass, so that packs weigh more")
     p.add_argument("--parts", type=int, default=1, help="learn from one in so many statements in each pass, and from the others in the next")
     p.add_argument("--silent-share", type=int, default=4, help="test on one in so many silent passages, which counts for all")
+    p.add_argument("--silent-odds", type=float, default=1.0,
+                   help="multiply the odds of silent in reader.bin by this: of a statement's best passages, fewer are silent than of all")
     p.add_argument("--class-power", type=float, default=0.5, help="0: no class weights; 1: each label weighs the same")
     p.add_argument("--freeze-layers", type=int, default=0, help="leave embeddings and so many lower layers as they are; saves time")
     p.add_argument("--train-words", dest="freeze_words", action="store_false", help="also train the word embeddings")
@@ -322,12 +325,14 @@ def main():
         scale, bias = figures.calibrate(logits, truth, counts)
         fold_calibration(model, scale, bias)
         write_safetensors(os.path.join(options.out, "reader.safetensors"), dict(model.state_dict()))
-        size = write_weights(os.path.join(options.out, "reader.bin"), model, tokenizer.pieces, options.name)
         figures.report("development", development, (logits * scale + bias).softmax(1), write)
         curve.append((fraction, len(part), tested(write, by_network, styles, pairs, os.path.join(options.out, "wrong.txt"))))
     write("\nlearning curve (share, pairs, macro-F1 on unseen styles): " + "; ".join(f"{a:g} {b} {c:.3f}" for a, b, c in curve))
 
     compared = sorted(styles + pairs + development, key=lambda e: zlib.crc32(repr(e).encode()))[:200]
+    with torch.no_grad():
+        model.head.bias[SILENT] += math.log(options.silent_odds)
+    size = write_weights(os.path.join(options.out, "reader.bin"), model, tokenizer.pieces, options.name)
     exact = by_network(compared)
     model.use_whole_numbers(True)
     whole = by_network(compared)

@@ -114,6 +114,13 @@ const (
 	maxProbabilityError = 0.02
 )
 
+// Limited is a Reader that reads only the best passages of a statement.
+type Limited interface {
+	Reader
+	// MaxPassages returns how many passages of each statement are read, best first; 0 means all.
+	MaxPassages() int
+}
+
 // ReadAll passes the passages to r in batches, bounded in length and as valid UTF-8, and checks the readings that r
 // returns. It counts those that fail Check and treats their passages as not read, because a quote that isn't in the
 // passage is not evidence.

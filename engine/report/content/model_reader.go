@@ -3,6 +3,8 @@ package content
 import (
 	"fmt"
 	"strings"
+
+	"github.com/scf-service/service/api"
 )
 
 // modelReaders returns the language models that read the evidence as the first and as the second reader, in the form
@@ -30,6 +32,10 @@ func (v *Report) modelReaderNotes() (out []string) {
 	if second != "" {
 		out = append(out, fmt.Sprintf("A language model, %s, read the passages as a second reader. The model changed no statuses; "+
 			"items where it disagreed were marked for review.", second))
+	}
+	if v.SoA != nil && strings.Contains(v.SoA.Method, "; second reader "+api.BuiltinReader+".") {
+		out = append(out, "A network that comes with the program read the passages as a second reader. It changed no statuses; items where it "+
+			"disagreed were marked for review.")
 	}
 	return out
 }

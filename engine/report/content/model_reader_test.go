@@ -20,6 +20,7 @@ func TestReportNamesModels(t *testing.T) {
 		"builtin/21 with reader ada":    nil,
 		"manual":                        nil,
 		"builtin/21; second reader ada": nil,
+		"builtin/24; second reader builtin.1f2e3d4c":                                                  {second, "comes with the program"},
 		"builtin/21 with reader model.small.1f2e (model " + small + ")":                               {lenient, small},
 		"builtin/21; second reader model.small.1f2e (model " + small + ")":                            {second, small},
 		"builtin/21 with reader model.a.1 (model ollama/a); second reader model.b.1 (model ollama/b)": {lenient, "ollama/a,", second, "ollama/b,"},

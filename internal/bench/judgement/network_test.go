@@ -93,6 +93,10 @@ func TestNetworkWithRules(t *testing.T) {
 		h := thresholds{v, v, never, never, never}
 		report(combination{fmt.Sprintf("veto from %.2f", v), true, h.label})
 	}
+	rules, network3 := fixedCombinations(passages)[0], m.network3(passages)
+	for name, sets := range map[string][]*setReadings{"companies": companies, "strangers": strangers} {
+		t.Logf("the network as a second reader, %s: %s", name, compareLines(m.measure(t, sets, rules), m.measure(t, sets, network3)))
+	}
 	h := m.choose(t, calibration, companies)
 	t.Logf("%+v", h)
 	report(combination{"chosen thresholds", true, h.label})
@@ -368,8 +372,53 @@ func (m *networkMeasurement) choose(t *testing.T, packs, companies []*setReading
 	return h
 }
 
+// network3 is the network alone, with the best passages of each statement, as the program uses it as a second reader.
+func (m *networkMeasurement) network3(passages int) combination {
+	all := fixedCombinations(passages)
+	return all[slices.IndexFunc(all, func(c combination) bool { return c.name == fmt.Sprintf("network, %d passages", passages) })]
+}
+
+// line is a drafted verdict on a control.
+type line struct {
+	verdict, truth api.Implementation
+	confidence     float64
+}
+
+// compareLines says how many lines of a first reader are right if a second one agrees, and if not.
+func compareLines(first, second figures) string {
+	count := func(use func(a, b line) bool) string {
+		n, right := 0, 0
+		for i, a := range first.lines {
+			if use(a, second.lines[i]) {
+				n++
+				if a.verdict == a.truth {
+					right++
+				}
+			}
+		}
+		return fmt.Sprintf("%d of %d", right, n)
+	}
+	rightSecond, disputed := 0, 0
+	for i, b := range second.lines {
+		if b.verdict != first.lines[i].verdict {
+			disputed++
+			if b.verdict == b.truth {
+				rightSecond++
+			}
+		}
+	}
+	return fmt.Sprintf("right where they agree %s (implemented: %s; confidence of the rules from .7: %s; from .8: %s), where they differ %s (from .8: %s) "+
+		"and the second %d of %d", count(func(a, b line) bool { return a.verdict == b.verdict }),
+		count(func(a, b line) bool { return a.verdict == b.verdict && a.verdict == api.Implemented }),
+		count(func(a, b line) bool { return a.verdict == b.verdict && a.confidence >= 0.7 }),
+		count(func(a, b line) bool { return a.verdict == b.verdict && a.confidence >= 0.8 }),
+		count(func(a, b line) bool { return a.verdict != b.verdict }),
+		count(func(a, b line) bool { return a.verdict != b.verdict && a.confidence >= 0.8 }), rightSecond, disputed)
+}
+
 // figures are those of a combination on some sets.
 type figures struct {
+	lines                                                    []line
 	kappas                                                   []float64 // of the controls of each set
 	confusion                                                [5][5]int // of the controls
 	statements                                               [5][5]int // evidenced or not, in the first two rows and columns
@@ -451,6 +500,7 @@ func (m *networkMeasurement) measure(t *testing.T, sets []*setReadings, c combin
 		}
 		var confusion [5][5]int
 		for i, l := range s.Labels {
+			out.lines = append(out.lines, line{judgements[i].Implementation, l.Verdict, judgements[i].Confidence})
 			confusion[slices.Index(Verdicts, l.Verdict)][slices.Index(Verdicts, judgements[i].Implementation)]++
 		}
 		out.addSet(s, judgements, confusion)
