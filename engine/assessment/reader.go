@@ -131,7 +131,9 @@ func fromStored(r store.PassageReading) reading.Reading {
 // readerChange describes how the reader of a version has changed since it was drafted, in words that complete "was
 // drafted". It returns "" if it hasn't.
 func readerChange(tx *store.Tx, v *api.DeliverableVersion) (string, error) {
-	if drafted, _, _ := strings.Cut(strings.ReplaceAll(v.Method, ";", " "), " "); strings.HasPrefix(drafted, "builtin/") && drafted != judge.RulesVersion {
+	drafted, _, _ := strings.Cut(v.Method, " ")
+	drafted = strings.TrimSuffix(drafted, ";") // a second reader follows
+	if strings.HasPrefix(drafted, "builtin/") && drafted != judge.RulesVersion {
 		return "by an earlier version of the assessment rules; draft it again to apply the current rules", nil
 	}
 	name := v.Inputs[readerInput]

@@ -51,7 +51,8 @@ func (h *header) check() error {
 	case h.Layers < 1 || h.Layers > maxLayers || h.Width < panelWidth || h.Width > maxWidth || h.Inner < panelWidth || h.Inner > maxInner ||
 		h.Heads < 1 || h.Words < 1 || h.Words > maxWords || h.Positions < minPositions || h.Positions > maxPositions:
 		return errors.New("this version of the program doesn't support the network's shape")
-	case h.Width%panelWidth != 0 || h.Inner%panelWidth != 0 || h.Width%h.Heads != 0 || h.Width/h.Heads%panelWidth != 0 || h.Width/h.Heads > maxHeadWidth:
+	case h.Width%panelWidth != 0 || h.Inner%panelWidth != 0 || h.Width%h.Heads != 0 || h.Width/h.Heads%panelWidth != 0 ||
+		h.Width/h.Heads > maxHeadWidth:
 		return fmt.Errorf("the widths of the network are not multiples of %d", panelWidth)
 	case !slices.Equal(h.Labels, reading.Labels):
 		return fmt.Errorf("the labels are %v instead of %v", h.Labels, reading.Labels)
