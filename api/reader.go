@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Reader is a source of readings for an assessment: an imported file, or a language model.
+// Reader is a source of readings for an assessment: an imported file, a language model, or the built-in network.
 type Reader struct {
 	OrganizationID string    `json:"organization_id"`
 	AssessmentID   string    `json:"assessment_id"`
@@ -13,7 +13,7 @@ type Reader struct {
 	OfStatements   int       `json:"of_statements" doc:"Number of statements for which there was a passage to read at the time of the import."`
 	ImportedBy     string    `json:"imported_by"`
 	ImportedAt     time.Time `json:"imported_at"`
-	// Model describes the language model that read; nil for a file.
+	// Model describes the language model that read; nil for a file and for the built-in network.
 	Model *ReaderModel `json:"model"`
 }
 
@@ -116,7 +116,7 @@ type (
 		File UploadFile `form:"file"`
 		Name string     `form:"name" doc:"Name of the reader, as on every line of the file; lower-case letters, digits, dots, hyphens and underscores."`
 	}
-	// ReadWithModelInput is the input for reading with a language model. A caller that repeats the call until nothing
+	// ReadWithModelInput is the input for reading with a language model or the built-in network. A caller that repeats the call until nothing
 	// is left passes the usage of earlier calls, so that the limits apply to all of them.
 	ReadWithModelInput struct {
 		AssessmentInput
@@ -161,7 +161,7 @@ var (
 	)
 	ReadWithModel = Post[ReadWithModelInput, ModelReading](
 		"read-with-model", "/assessments/{assessmentId}/reader/model/readings", "soa:write", tagReader,
-		"Have the language model read evidence it has not read yet; repeat until all evidence is read",
+		"Have the language model or the built-in network read evidence it has not read yet; repeat until all evidence is read",
 	)
 	ImportReadings = Post[ImportReadingsInput, Reader](
 		"import-readings", "/assessments/{assessmentId}/reader/readings", "soa:write", tagReader,

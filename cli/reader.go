@@ -198,7 +198,8 @@ func addReaderFlag(cmd *cobra.Command, reader *readerFlags) {
 		"reader to use: rules, builtin, model, a reader's name, or a file with readings or weights (default: the newest version's reader)",
 	)
 	f.StringVar(&reader.second, "second-reader", "",
-		"also have another reader read the passages, and show where it disagrees; statuses don't change: model, or =builtin")
+		"also have the language model, or with =builtin the built-in network, read the passages, and show where it disagrees; "+
+			"statuses don't change")
 	f.Lookup("second-reader").NoOptDefVal = api.ModelReader
 	f.BoolVarP(&reader.yes, "yes", "y", false, "let a model read without asking for confirmation")
 }
@@ -217,20 +218,12 @@ func (a *app) chosenReader(flag string) string {
 // readAndDraftSoA drafts the Statement of Applicability with the chosen reader. If the reader is a file of readings,
 // the file is imported first; if it is a language model or a neural network, it reads the evidence first.
 func (a *app) readAndDraftSoA(ctx context.Context, assessment string, flags readerFlags) (*api.SoAVersion, error) {
-	reader := a.chosenReader(flags.name)
-	if reader == api.ModelReader {
-		name, err := a.readWithModel(ctx, assessment, flags.yes)
-		if err != nil {
-			return nil, err
-		}
-		reader = name
-		a.progress.Start("draft the " + api.GateSoA.Title())
+	if !slices.Contains([]string{"", api.ModelReader, api.BuiltinReader}, flags.second) {
+		return nil, usageError("%q can't be the second reader; use --second-reader=model or --second-reader=builtin", flags.second)
 	}
-	if reader == api.BuiltinReader {
-		if err := a.readWithBuiltin(ctx, assessment); err != nil {
-			return nil, err
-		}
-		a.progress.Start("draft the " + api.GateSoA.Title())
+	reader, err := a.haveRead(ctx, assessment, a.chosenReader(flags.name), flags.yes)
+	if err != nil {
+		return nil, err
 	}
 	if i, err := os.Stat(reader); err == nil && i.Mode().IsRegular() && isWeightsFile(reader) {
 		r, err := a.readWithWeights(ctx, assessment, reader, readPassages)
@@ -251,25 +244,27 @@ func (a *app) readAndDraftSoA(ctx context.Context, assessment string, flags read
 		reader = r.Name
 	}
 	in := api.DraftSoAInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Reader: reader}
-	switch flags.second {
-	case "":
-	case api.BuiltinReader:
-		if err := a.readWithBuiltin(ctx, assessment); err != nil {
-			return nil, err
-		}
-		in.SecondReader = api.BuiltinReader
-		a.progress.Start("draft the " + api.GateSoA.Title())
-	case api.ModelReader:
-		second, err := a.readWithModel(ctx, assessment, flags.yes)
-		if err != nil {
-			return nil, err
-		}
-		in.SecondReader = second
-		a.progress.Start("draft the " + api.GateSoA.Title())
-	default:
-		return nil, usageError("%q can't be the second reader; use --second-reader=model or --second-reader=builtin", flags.second)
+	if in.SecondReader, err = a.haveRead(ctx, assessment, flags.second, flags.yes); err != nil {
+		return nil, err
 	}
 	return call(ctx, a, api.DraftSoA, &in)
+}
+
+// haveRead makes the language model or the built-in network read the evidence if it is the reader, and returns the name of the
+// reader to draft with.
+func (a *app) haveRead(ctx context.Context, assessment, reader string, yes bool) (_ string, err error) {
+	switch reader {
+	case api.ModelReader:
+		reader, err = a.readWithModel(ctx, assessment, yes)
+	case api.BuiltinReader:
+		err = a.readWithBuiltin(ctx, assessment)
+	default:
+		return reader, nil
+	}
+	if err == nil {
+		a.progress.Start("draft the " + api.GateSoA.Title())
+	}
+	return reader, err
 }
 
 // previewSoADraft prints what a new draft would change. The reader must already have read the evidence, or read it

@@ -10,6 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/modelreader"
 	"github.com/scf-service/service/engine/judge/reading"
 	"github.com/scf-service/service/engine/judge/reading/crossencoder"
 	"github.com/scf-service/service/internal/prose"
@@ -27,7 +28,7 @@ const (
 
 // MaxPassages implements reading.Limited.
 func (r *storedReader) MaxPassages() int {
-	if strings.HasPrefix(r.Reader.Name, builtinReaderPrefix) {
+	if isBuiltin(r.Reader.Name) {
 		return builtinPassages
 	}
 	return 0
@@ -39,21 +40,12 @@ type networkRun struct {
 	by     api.Caller
 	reader api.Reader
 	read   *crossencoder.Reader
-	tasks  []statementPassages
+	tasks  []modelreader.Statement
 	out    api.ModelReading
-}
-
-// statementPassages is a statement with passages to read for it.
-type statementPassages struct {
-	reading.Statement
-	passages []reading.Passage
 }
 
 // readWithNetwork has the built-in network read what it has not read yet, until the deadline, if there is one.
 func (s *Service) readWithNetwork(ctx context.Context, by api.Caller, assessment string, deadline time.Time) (*api.ModelReading, error) {
-	if err := s.evidence.WaitForDocuments(ctx, by, assessment); err != nil {
-		return nil, err
-	}
 	r, err := s.newNetworkRun(ctx, by, assessment)
 	if err != nil {
 		return nil, err
@@ -93,7 +85,7 @@ func (s *Service) newNetworkRun(ctx context.Context, by api.Caller, assessment s
 		OrganizationID: by.OrganizationID, AssessmentID: assessment, Name: builtinReaderPrefix + network.SHA256()[:8],
 	}
 	r.out.Reader, r.out.Model = r.reader.Name, api.ReaderModel{Name: api.BuiltinReader, Digest: "sha256:" + network.SHA256()}
-	known := map[string]map[string]store.PassageReading{} // by statement and passage
+	var known map[string]map[string]bool
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		a, err := getAssessment(tx, by, assessment)
 		if err == nil {
@@ -102,13 +94,8 @@ func (s *Service) newNetworkRun(ctx context.Context, by api.Caller, assessment s
 		if err != nil {
 			return err
 		}
-		for one, err := range store.Readings.Scan(tx, by.OrganizationID, store.Prefix(assessment, r.reader.Name)) {
-			if err != nil {
-				return err
-			}
-			known[one.StatementID] = one.Passages
-		}
-		return nil
+		known, err = passagesSeenBy(tx, &r.reader)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -129,14 +116,14 @@ func (s *Service) newNetworkRun(ctx context.Context, by api.Caller, assessment s
 					continue
 				}
 				seen[id] = true
-				task := statementPassages{Statement: one.Statement}
+				task := modelreader.Statement{Statement: one.Statement}
 				for _, p := range one.Passages[:min(len(one.Passages), builtinPassages)] {
 					passage := p.ForReader()
-					if _, ok := known[id][passage.Hash()]; !ok {
-						task.passages = append(task.passages, passage)
+					if !known[id][passage.Hash()] {
+						task.Passages = append(task.Passages, passage)
 					}
 				}
-				if len(task.passages) > 0 {
+				if len(task.Passages) > 0 {
 					r.tasks = append(r.tasks, task)
 				}
 			}
@@ -148,7 +135,7 @@ func (s *Service) newNetworkRun(ctx context.Context, by api.Caller, assessment s
 
 func (r *networkRun) passagesLeft() (n int) {
 	for _, t := range r.tasks {
-		n += len(t.passages)
+		n += len(t.Passages)
 	}
 	return n
 }
@@ -159,7 +146,7 @@ func (r *networkRun) readNext(ctx context.Context) error {
 	readings := make([][]reading.Reading, len(tasks))
 	for i, t := range tasks {
 		var err error
-		if readings[i], _, err = reading.ReadAll(ctx, r.read, t.Statement, t.passages); err != nil {
+		if readings[i], _, err = reading.ReadAll(ctx, r.read, t.Statement, t.Passages); err != nil {
 			return err
 		}
 	}
@@ -175,7 +162,7 @@ func (r *networkRun) readNext(ctx context.Context) error {
 			return err
 		}
 		for i, t := range tasks {
-			if err := storeReadingsAndCount(tx, &next, t.ID(), t.passages, readings[i]); err != nil {
+			if err := storeReadingsAndCount(tx, &next, t, readings[i]); err != nil {
 				return err
 			}
 		}
@@ -216,9 +203,6 @@ func (s *Service) haveRead(ctx context.Context, by api.Caller, assessment string
 		})
 		if err != nil {
 			return c, err
-		}
-		if c.first == "" && c.second != "" {
-			c.first = rulesReader
 		}
 	}
 	for _, name := range []*string{&c.first, &c.second} {

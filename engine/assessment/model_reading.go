@@ -161,7 +161,7 @@ func (s *Service) newModelRun(ctx context.Context, by api.Caller, assessment str
 		return nil, err
 	}
 	r := &modelRun{s: s, by: by, status: st}
-	known := map[string]map[string]bool{} // passages already read or requested, by statement
+	var known map[string]map[string]bool
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
 		if r.reader, r.out.Note, err = findModelReader(tx, by.OrganizationID, assessment, st); err != nil {
 			return err
@@ -169,16 +169,8 @@ func (s *Service) newModelRun(ctx context.Context, by api.Caller, assessment str
 		if r.rate, err = secondsPerToken(tx, by.OrganizationID, st.Model); err != nil {
 			return err
 		}
-		for one, err := range store.Readings.Scan(tx, by.OrganizationID, store.Prefix(assessment, r.reader.Name)) {
-			if err != nil {
-				return err
-			}
-			known[one.StatementID] = make(map[string]bool, len(one.Passages))
-			for hash := range one.Passages {
-				known[one.StatementID][hash] = true
-			}
-		}
-		return nil
+		known, err = passagesSeenBy(tx, &r.reader)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -204,6 +196,21 @@ func (s *Service) newModelRun(ctx context.Context, by api.Caller, assessment str
 		return ctx.Err()
 	})
 	return r, err
+}
+
+// passagesSeenBy returns the hashes of the passages that a reader has read or was asked to read, by statement.
+func passagesSeenBy(tx *store.Tx, r *api.Reader) (map[string]map[string]bool, error) {
+	out := map[string]map[string]bool{}
+	for one, err := range store.Readings.Scan(tx, r.OrganizationID, store.Prefix(r.AssessmentID, r.Name)) {
+		if err != nil {
+			return nil, err
+		}
+		out[one.StatementID] = make(map[string]bool, len(one.Passages))
+		for hash := range one.Passages {
+			out[one.StatementID][hash] = true
+		}
+	}
+	return out, nil
 }
 
 // controlsToRead returns a function that reports whether the evidence for a control has to be read, because the scope
@@ -445,7 +452,7 @@ func (r *modelRun) store(ctx context.Context, task *modelTask, outcomes []modelr
 			return err
 		}
 		for i, st := range task.statements {
-			if err := storeReadingsAndCount(tx, &next, st.ID(), st.Passages, outcomes[i].Readings); err != nil {
+			if err := storeReadingsAndCount(tx, &next, st, outcomes[i].Readings); err != nil {
 				return err
 			}
 			model.DroppedQuotes += outcomes[i].Dropped
@@ -482,15 +489,13 @@ func (r *modelRun) store(ctx context.Context, task *modelTask, outcomes []modelr
 }
 
 // storeReadingsAndCount adds the readings of a statement to the stored ones and updates the reader's counts.
-func storeReadingsAndCount(
-	tx *store.Tx, reader *api.Reader, statement string, passages []reading.Passage, readings []reading.Reading,
-) error {
-	key := store.K(reader.AssessmentID, reader.Name, statement)
+func storeReadingsAndCount(tx *store.Tx, reader *api.Reader, st modelreader.Statement, readings []reading.Reading) error {
+	key := store.K(reader.AssessmentID, reader.Name, st.ID())
 	stored, err := store.Readings.Get(tx, reader.OrganizationID, key)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		stored = store.StatementReadings{
-			OrganizationID: reader.OrganizationID, AssessmentID: reader.AssessmentID, Reader: reader.Name, StatementID: statement,
+			OrganizationID: reader.OrganizationID, AssessmentID: reader.AssessmentID, Reader: reader.Name, StatementID: st.ID(),
 			Passages: map[string]store.PassageReading{},
 		}
 		reader.Statements++
@@ -501,7 +506,7 @@ func storeReadingsAndCount(
 			return err
 		}
 	}
-	for i, p := range passages {
+	for i, p := range st.Passages {
 		if one := readings[i]; one.IsRead() {
 			if !fromStored(stored.Passages[p.Hash()]).IsRead() {
 				reader.Readings++

@@ -93,9 +93,9 @@ func TestNetworkWithRules(t *testing.T) {
 		h := thresholds{v, v, never, never, never}
 		report(combination{fmt.Sprintf("veto from %.2f", v), true, h.label})
 	}
-	rules, network3 := fixedCombinations(passages)[0], m.network3(passages)
+	rules, alone := fixedCombinations(passages)[0], networkAlone(passages)
 	for name, sets := range map[string][]*setReadings{"companies": companies, "strangers": strangers} {
-		t.Logf("the network as a second reader, %s: %s", name, compareLines(m.measure(t, sets, rules), m.measure(t, sets, network3)))
+		t.Logf("the network as a second reader, %s: %s", name, compareLines(m.measure(t, sets, rules), m.measure(t, sets, alone)))
 	}
 	h := m.choose(t, calibration, companies)
 	t.Logf("%+v", h)
@@ -281,12 +281,7 @@ func fixedCombinations(passages int) []combination {
 	rules := func(p *readPassage, _ int) reading.Reading { return p.rules }
 	out := []combination{{"rules", true, rules}, {"rules' labels", false, rules}}
 	for k := 1; k <= passages; k += 2 {
-		out = append(out, combination{fmt.Sprintf("network, %d passages", k), false, func(p *readPassage, rank int) reading.Reading {
-			if rank >= k || !p.network.IsRead() {
-				return silentReading
-			}
-			return p.network
-		}})
+		out = append(out, networkAlone(k))
 	}
 	kind := func(p *readPassage, _ int) reading.Reading {
 		if p.rules.Label == reading.Silent || !p.network.IsRead() || p.network.Label == reading.Silent {
@@ -295,6 +290,17 @@ func fixedCombinations(passages int) []combination {
 		return p.network
 	}
 	return append(out, combination{"network's kind, labels", false, kind}, combination{"network's kind", true, kind})
+}
+
+// networkAlone judges by the network's labels of the best passages of each statement, as the program does if the network is the
+// second reader.
+func networkAlone(passages int) combination {
+	return combination{fmt.Sprintf("network, %d passages", passages), false, func(p *readPassage, rank int) reading.Reading {
+		if rank >= passages || !p.network.IsRead() {
+			return silentReading
+		}
+		return p.network
+	}}
 }
 
 // thresholds say when the network's probabilities change the rules' label of a passage. Above 1, they never do.
@@ -370,12 +376,6 @@ func (m *networkMeasurement) choose(t *testing.T, packs, companies []*setReading
 		}
 	}
 	return h
-}
-
-// network3 is the network alone, with the best passages of each statement, as the program uses it as a second reader.
-func (m *networkMeasurement) network3(passages int) combination {
-	all := fixedCombinations(passages)
-	return all[slices.IndexFunc(all, func(c combination) bool { return c.name == fmt.Sprintf("network, %d passages", passages) })]
 }
 
 // line is a drafted verdict on a control.

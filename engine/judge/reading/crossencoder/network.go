@@ -100,9 +100,9 @@ func (n *Network) computeAttention(s *scratch, length int) {
 	rows, keys := roundUp(length, rowBlock), roundUp(length, panelWidth)
 	s.k.reset(keys, size)
 	s.v.reset(size, keys)
-	s.q, s.column = grow(s.q, rows*size), grow(s.column, max(keys, size))
+	s.q, s.column = grow(s.q, rows*size), grow(s.column, size)
 	s.qScales, s.kScales, s.vScales = grow(s.qScales, rows), grow(s.kScales, keys), grow(s.vScales, size)
-	s.shares, s.row = grow(s.shares, rows*keys), grow(s.row, keys)
+	s.shares, s.row = grow(s.shares, rows*keys), grow(s.row, max(keys, size))
 	s.sums = grow(s.sums, rows*max(keys, size))
 	for c := length; c < keys; c++ {
 		s.k.setColumn(c, nil)
@@ -115,8 +115,8 @@ func (n *Network) computeAttention(s *scratch, length int) {
 		}
 		for r := range length {
 			row := s.qkv[r*3*width+width+h*size:]
-			s.kScales[r] = quantizeRow(s.column[:size], row[:size], attentionLimit)
-			s.k.setColumn(r, s.column[:size])
+			s.kScales[r] = quantizeRow(s.column, row[:size], attentionLimit)
+			s.k.setColumn(r, s.column)
 		}
 		s.setValues(s.qkv[2*width+h*size:], 3*width, length)
 		multiply(s.sums[:rows*keys], s.q, &s.k)
@@ -143,7 +143,6 @@ func (s *scratch) setValues(x []float32, stride, length int) {
 			s.largest[c] = max(s.largest[c], absBits(v))
 		}
 	}
-	s.row = grow(s.row, max(keys, size))
 	for c, largest := range s.largest {
 		by, unit := quantum(largest, attentionLimit)
 		s.row[c], s.vScales[c] = by, unit/shareLimit

@@ -8,8 +8,8 @@ import "math"
 // lanes is the number of elements that the assembly functions process at once.
 const lanes = 8
 
-// whole returns how many of n elements the assembly functions process.
-func whole(n int) int {
+// vectorized returns how many of n elements the assembly functions process; plain Go processes the rest.
+func vectorized(n int) int {
 	if !hasVectors {
 		return 0
 	}
@@ -19,7 +19,7 @@ func whole(n int) int {
 // quantizeRow scales the numbers in x to integers from -limit to limit, stores these in out, and returns the value that
 // the integer 1 represents. The remaining elements of out are set to 0.
 func quantizeRow(out []int16, x []float32, limit float32) float32 {
-	out, n := out[:max(len(out), len(x))], whole(len(x))
+	n := vectorized(len(x))
 	largest := uint32(0)
 	if n > 0 {
 		largest = largestAbs8(&x[0], n)
@@ -28,14 +28,20 @@ func quantizeRow(out []int16, x []float32, limit float32) float32 {
 		largest = max(largest, absBits(v))
 	}
 	by, unit := quantum(largest, limit)
+	roundRow(out, x, by)
+	return unit
+}
+
+// roundRow stores the numbers in x, multiplied by a factor and rounded, in out. The remaining elements of out are set to 0.
+func roundRow(out []int16, x []float32, by float32) {
+	rounded, n := out[:len(x)], vectorized(len(x))
 	if n > 0 {
-		round8(&out[0], &x[0], n, by)
+		round8(&rounded[0], &x[0], n, by)
 	}
 	for i := n; i < len(x); i++ {
-		out[i] = roundToEven(float32(x[i] * by))
+		rounded[i] = roundToEven(float32(x[i] * by))
 	}
 	clear(out[len(x):])
-	return unit
 }
 
 // absBits returns the bits of the absolute value of v, which are ordered like the value.
@@ -52,7 +58,7 @@ func quantum(largest uint32, limit float32) (by, unit float32) {
 // its bias, and stores the result in out.
 func scaleRow(out []float32, sums []int32, scale float32, scales, bias []float32) {
 	sums, scales, bias = sums[:len(out)], scales[:len(out)], bias[:len(out)]
-	n := whole(len(out))
+	n := vectorized(len(out))
 	if n > 0 {
 		scale8(&out[0], &sums[0], &scales[0], &bias[0], n, scale)
 	}
@@ -84,7 +90,7 @@ func softmax(out []int16, x []float32, limit float32) {
 			largest = v
 		}
 	}
-	out, n := out[:max(len(out), len(x))], whole(len(x))
+	n := vectorized(len(x))
 	var sums [lanes]float32
 	if n > 0 {
 		exp8(&x[0], n, largest, &expTable[0], &sums[0])
@@ -102,14 +108,7 @@ func softmax(out []int16, x []float32, limit float32) {
 	for _, s := range sums {
 		sum += s
 	}
-	by := limit / sum
-	if n > 0 {
-		round8(&out[0], &x[0], n, by)
-	}
-	for i := n; i < len(x); i++ {
-		out[i] = roundToEven(float32(x[i] * by))
-	}
-	clear(out[len(x):])
+	roundRow(out, x, limit/sum)
 }
 
 // Size and resolution of the gelu table, which covers numbers from -geluLimit to geluLimit.
@@ -135,7 +134,7 @@ var geluTable = func() (table [2*geluLimit*geluSteps + 2]float32) {
 
 // geluRow applies the GELU activation function to the numbers in x, with an error below 3e-6.
 func geluRow(x []float32) {
-	n := whole(len(x))
+	n := vectorized(len(x))
 	if n > 0 {
 		gelu8(&x[0], n, &geluTable[0])
 	}

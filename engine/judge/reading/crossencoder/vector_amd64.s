@@ -21,6 +21,19 @@ GLOBL geluSteps<>(SB), RODATA|NOPTR, $4
 DATA geluLast<>+0(SB)/4, $0x45400000
 GLOBL geluLast<>(SB), RODATA|NOPTR, $4
 
+// INTERPOLATE replaces each number in Y0, a position in the table at R8, by the value there, between two entries. It uses Y2 to Y6.
+#define INTERPOLATE \
+	VCVTTPS2DQ Y0, Y2             \
+	VCVTDQ2PS  Y2, Y3             \
+	VSUBPS     Y3, Y0, Y0         \
+	VPCMPEQD   Y4, Y4, Y4         \
+	VGATHERDPS Y4, (R8)(Y2*4), Y5 \
+	VPCMPEQD   Y4, Y4, Y4         \
+	VGATHERDPS Y4, 4(R8)(Y2*4), Y6 \
+	VSUBPS     Y5, Y6, Y6         \
+	VMULPS     Y6, Y0, Y0         \
+	VADDPS     Y0, Y5, Y0
+
 // func largestAbs8(x *float32, n int) uint32
 TEXT ·largestAbs8(SB), NOSPLIT, $0-20
 	MOVQ x+0(FP), SI
@@ -108,16 +121,7 @@ numbers:
 	VMULPS Y9, Y0, Y0
 	VCMPPS $0x11, Y10, Y0, Y1 // those below the end of the table
 	VMINPS Y11, Y0, Y0
-	VCVTTPS2DQ Y0, Y2
-	VCVTDQ2PS  Y2, Y3
-	VSUBPS     Y3, Y0, Y0     // how far to the next entry
-	VPCMPEQD   Y4, Y4, Y4
-	VGATHERDPS Y4, (R8)(Y2*4), Y5
-	VPCMPEQD   Y4, Y4, Y4
-	VGATHERDPS Y4, 4(R8)(Y2*4), Y6
-	VSUBPS     Y5, Y6, Y6
-	VMULPS     Y6, Y0, Y0
-	VADDPS     Y0, Y5, Y0
+	INTERPOLATE
 	VANDPS     Y1, Y0, Y0
 	VMOVUPS    Y0, (SI)
 	VADDPS     Y0, Y12, Y12
@@ -146,16 +150,7 @@ numbers:
 	VMULPS  Y10, Y0, Y0
 	VMAXPS  Y12, Y0, Y0
 	VMINPS  Y11, Y0, Y0
-	VCVTTPS2DQ Y0, Y2
-	VCVTDQ2PS  Y2, Y3
-	VSUBPS     Y3, Y0, Y0     // how far to the next entry
-	VPCMPEQD   Y4, Y4, Y4
-	VGATHERDPS Y4, (R8)(Y2*4), Y5
-	VPCMPEQD   Y4, Y4, Y4
-	VGATHERDPS Y4, 4(R8)(Y2*4), Y6
-	VSUBPS     Y5, Y6, Y6
-	VMULPS     Y6, Y0, Y0
-	VADDPS     Y0, Y5, Y0
+	INTERPOLATE
 	VCMPPS     $0x1E, Y9, Y7, Y1 // above -geluLimit
 	VANDPS     Y1, Y0, Y0
 	VCMPPS     $0x1D, Y8, Y7, Y1 // at least geluLimit
